@@ -1,0 +1,267 @@
+r"""A claim against the derivations: from text to verdict.
+
+The walk is one way: read the conventions, build the derived quantity, parse the formula, put both on
+the claim's domain, and hand them to the judge that the relation asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+import sympy as sp
+
+from derivations.claim import Claim, Relation, Verdict, VerdictWord
+from derivations.claim_file import ClaimFileError, read_claims
+from derivations.domain import Domain
+from derivations.formula import Formula, FormulaError, parse_formula
+from derivations.judge.family import judge_family
+from derivations.judge.order import judge_order
+from derivations.judge.region import Region, judge_region
+from derivations.judge.value import Value, judge_value
+from derivations.notation import QUANTITIES, quantity
+from derivations.targets import TARGETS, Target, TargetError
+from derivations.targets.base import Setting
+from derivations.targets.threshold import sufficient_for_every_lag
+from derivations.update import nearest
+
+__all__ = ["Audited", "audit_files", "judge_claim"]
+
+_delta = quantity("delta")
+
+
+@dataclass(frozen=True)
+class Audited:
+    """One audited claim: what was said, under which conventions, and the verdict."""
+
+    claim: Claim
+    verdict: Verdict
+    conventions: Mapping[str, str]
+    file: str = ""
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether the verdict is the one the claim's author expects."""
+        return self.verdict.word is self.claim.expect
+
+    def json(self) -> dict[str, object]:
+        """Return the row as plain data."""
+        claim, verdict = self.claim, self.verdict
+        return {
+            "id": claim.id,
+            "verdict": verdict.word.value,
+            "evidence": verdict.evidence.json(),
+            "derived": verdict.derived,
+            "difference": verdict.difference,
+            "counterexample": dict(verdict.counterexample) or None,
+            "quantity": claim.quantity,
+            "says": claim.says,
+            "relation": claim.relation.value,
+            "model": dict(self.conventions),
+            "expect": claim.expect.value,
+            "as_expected": self.as_expected,
+            "witness": verdict.witness,
+            "notes": list(verdict.notes),
+            "statement": claim.statement,
+            "source": str(claim.source),
+            "provenance": claim.provenance.value,
+            "meaning": claim.meaning,
+            "file": self.file,
+        }
+
+
+def audit_files(paths: Iterable[str | Path]) -> list[Audited]:
+    """Judge every claim of every file.
+
+    All files are read before anything is judged, so bad input costs nothing.
+
+    Raises
+    ------
+    ClaimFileError
+        Naming the file and the claim that cannot be judged as written.
+    """
+    claims = [(str(path), claim) for path in paths for claim in read_claims(path)]
+    prepared = []
+    for path, claim in claims:
+        try:
+            prepared.append((path, claim, _prepare(claim)))
+        except (TargetError, FormulaError, ClaimFileError) as error:
+            raise ClaimFileError(f"{path}: claim {claim.id!r}: {error}") from error
+    return [
+        Audited(claim, _decide(claim, *ready), ready[1].conventions(), path)
+        for path, claim, ready in prepared
+    ]
+
+
+def judge_claim(claim: Claim) -> Audited:
+    """Judge one claim.
+
+    Raises
+    ------
+    TargetError, FormulaError, ClaimFileError
+        If the claim cannot be judged as written.
+    """
+    ready = _prepare(claim)
+    return Audited(claim, _decide(claim, *ready), ready[1].conventions())
+
+
+def _prepare(claim: Claim) -> tuple[Target, Setting, Formula]:
+    """Read the conventions and the formula, without deriving anything."""
+    target = TARGETS[claim.quantity]
+    allowed = {name: quantity(name) for name in target.symbols}
+    formula = parse_formula(claim.says, allowed)
+    free = frozenset(s.name for s in _printed(formula).free_symbols)
+    setting = target.read(claim.model, free | frozenset(claim.domain))
+    pinned = {
+        quantity(name): domain.low
+        for name, domain in claim.domain.items()
+        if domain.low is not None and domain.low == domain.high
+    }
+    setting = replace(setting, pinned=pinned)
+    for name in claim.domain:
+        if name not in target.symbols:
+            raise ClaimFileError(f"{claim.quantity} does not depend on {name}; "
+                                 f"its symbols are {', '.join(target.symbols)}")
+    if claim.relation is Relation.ASYMPTOTIC and claim.small.removeprefix("1/") not in target.symbols:
+        known = dict.fromkeys(target.symbols)
+        raise ClaimFileError(f"small = {claim.small!r} is no symbol of {claim.quantity}"
+                             f"{nearest(claim.small, known)}")
+    _check_shape(claim, target, formula)
+    return target, setting, formula
+
+
+def _check_shape(claim: Claim, target: Target, formula: Formula) -> None:
+    """Refuse a relation that does not fit the printed formula."""
+    region = target.name == "threshold"
+    if claim.relation in (Relation.SUFFICIENT, Relation.NECESSARY) and not region:
+        raise ClaimFileError(f"{claim.relation.value} is for conditions on the threshold; "
+                             "for a value use upper or lower")
+    if formula.relations and not region and not isinstance(
+        formula.relations[0], sp.Equality | sp.StrictLessThan | sp.LessThan
+    ):
+        raise ClaimFileError(f"a claim about {claim.quantity} is a formula or an equation")
+
+
+def _printed(formula: Formula) -> sp.Basic:
+    if formula.expression is not None:
+        return formula.expression
+    if len(formula.relations) == 1:
+        return formula.relations[0]
+    return sp.And(*formula.relations, evaluate=False)
+
+
+def _decide(claim: Claim, target: Target, setting: Setting, formula: Formula) -> Verdict:
+    printed = _printed(formula)
+    if not target.by_lag(setting):
+        return _decide_fixed(claim, target, setting, printed)
+    assert setting.update is not None
+    lag = setting.update.lag_model.parameter
+    seeks_theorem = target.name == "threshold" and claim.relation in (
+        Relation.SUFFICIENT, Relation.LOWER)
+    condition = _substitute(_condition(printed), dict(setting.fixed)) if seeks_theorem else printed
+    return judge_family(
+        lag, claim.domain.get(lag.name, QUANTITIES[lag.name].domain),
+        lambda value: _decide_fixed(claim, target, setting.at(value), printed),
+        printed=condition, domains=_domains(claim, setting, [condition]),
+        theorems=sufficient_for_every_lag(setting.update) if seeks_theorem else (),
+    )
+
+
+def _condition(printed: sp.Basic) -> sp.Basic:
+    """Read a printed threshold f as the condition x < f."""
+    if isinstance(printed, sp.logic.boolalg.Boolean):
+        return printed
+    return sp.StrictLessThan(quantity("x"), printed, evaluate=False)
+
+
+def _decide_fixed(claim: Claim, target: Target, setting: Setting, printed: sp.Basic) -> Verdict:
+    derived = target.build(setting)
+    pinned = {s: sp.Rational(v) for s, v in setting.pinned.items()}
+    printed = _substitute(_substitute(printed, dict(setting.fixed)), pinned)
+    if isinstance(derived, Region):
+        region = replace(derived, conditions=tuple(c.subs(pinned) for c in derived.conditions))
+        condition = _condition(printed)
+        relation = {Relation.LOWER: Relation.SUFFICIENT, Relation.UPPER: Relation.NECESSARY}.get(
+            claim.relation, claim.relation)
+        if relation is Relation.ASYMPTOTIC:
+            raise ClaimFileError("an asymptotic claim needs a quantity with a value, not a threshold")
+        domains = _domains(claim, setting, [condition, *region.conditions])
+        return _with_pinned(judge_region(condition, region, relation, domains), setting)
+    value = derived
+    if value.expression is not None:
+        expression = value.expression.subs(pinned)
+        if _delta not in printed.free_symbols:
+            expression = expression.subs(_delta, 1)
+        value = replace(value, expression=expression, where=tuple(
+            _substitute(r, {**pinned, _delta: sp.S.One}) for r in value.where))
+    printed = _as_value(printed, claim)
+    parts = [printed, *([value.expression] if value.expression is not None else [])]
+    if claim.relation is Relation.ASYMPTOTIC:
+        return _with_pinned(_asymptotic(claim, printed, value, setting, parts), setting)
+    domains = _domains(claim, setting, parts, everything=value.expression is None)
+    return _with_pinned(judge_value(printed, value, claim.relation, domains), setting)
+
+
+def _asymptotic(
+    claim: Claim, printed: sp.Expr, value: Value, setting: Setting, parts: list[sp.Expr]
+) -> Verdict:
+    assert claim.order is not None
+    domains = _domains(claim, setting, parts, everything=value.expression is None)
+    small = quantity(claim.small.removeprefix("1/"))
+    if claim.small.startswith("1/"):
+        tiny = sp.Symbol(f"1/{small.name}", positive=True)
+        printed = printed.subs(small, 1 / tiny)
+        if value.expression is not None:
+            value = replace(value, expression=value.expression.subs(small, 1 / tiny))
+        domains = {s: d for s, d in domains.items() if s != small}
+        small = tiny
+    domains.setdefault(small, Domain(low=Fraction(0), low_open=True))
+    return judge_order(printed, value, claim.order, small, domains)
+
+
+def _as_value(printed: sp.Basic, claim: Claim) -> sp.Expr:
+    """Return the right side of ``name = formula`` or ``x < formula``; a formula is itself."""
+    if isinstance(printed, sp.core.relational.Relational):
+        if printed.lhs.is_Symbol and printed.lhs not in printed.rhs.free_symbols:
+            return printed.rhs
+        raise ClaimFileError(f"write a claim about {claim.quantity} as a formula for it")
+    return printed
+
+
+def _substitute(e: sp.Basic, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Basic:
+    """Substitute below relations without letting them evaluate to true or false."""
+    if isinstance(e, sp.And | sp.Or):
+        return e.func(*(_substitute(a, values) for a in e.args), evaluate=False)
+    if isinstance(e, sp.core.relational.Relational):
+        return e.func(*(a.subs(values, simultaneous=True) for a in e.args), evaluate=False)
+    return e.subs(values, simultaneous=True)
+
+
+def _domains(
+    claim: Claim, setting: Setting, parts: Iterable[sp.Basic], *, everything: bool = False
+) -> dict[sp.Symbol, Domain]:
+    """Return the domain of every symbol still free in either formula."""
+    symbols = set().union(*(p.free_symbols for p in parts))
+    if everything and setting.update is not None:
+        symbols |= {quantity("mu"), quantity("x")} | setting.update.stale_share.free_symbols
+    symbols -= set(setting.pinned)
+    return {
+        s: claim.domain.get(s.name, QUANTITIES[s.name].domain)
+        for s in sorted(symbols, key=lambda s: s.name)
+        if s.name in QUANTITIES
+    }
+
+
+def _with_pinned(verdict: Verdict, setting: Setting) -> Verdict:
+    """Add the values a claim's domain or model fixes to a counterexample, so that it stands alone."""
+    if verdict.word is not VerdictWord.REFUTED:
+        return verdict
+    own = {s.name: str(v) for s, v in setting.pinned.items()}
+    update = setting.update
+    if update is not None and update.steps is not None:
+        own[update.lag_model.parameter.name] = str(update.steps)
+    if update is not None and update.stale_share.is_Rational:
+        own["s"] = str(update.stale_share)
+    return replace(verdict, counterexample={**verdict.counterexample, **own})

@@ -1,0 +1,172 @@
+r"""Claims from TOML files: read, checked key by key, never evaluated.
+
+Decimals are read as printed (0.1 is 1/10). Every error names the file and the claim.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Any, TypeVar
+
+from derivations.claim import Claim, Provenance, Relation, Source, VerdictWord
+from derivations.domain import Domain, DomainError, rational
+from derivations.notation import QUANTITIES
+from derivations.targets import TARGETS
+from derivations.update import nearest
+
+__all__ = ["ClaimFileError", "read_claims", "read_tables"]
+
+_KEYS = (
+    "id", "quantity", "says", "relation", "order", "small", "model", "domain", "statement",
+    "source", "provenance", "depends", "expect", "meaning",
+)
+_REQUIRED = ("id", "quantity", "says", "relation")
+
+
+class ClaimFileError(ValueError):
+    """A claim file, or a claim in it, cannot be read as written."""
+
+
+def read_tables(path: str | Path) -> dict[str, Any]:
+    """Return the tables of a TOML file.
+
+    Raises
+    ------
+    ClaimFileError
+        If the file cannot be opened or is not TOML; the message has the line.
+    """
+    try:
+        text = Path(path).read_bytes().decode("utf-8")
+    except OSError as error:
+        raise ClaimFileError(f"{path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise ClaimFileError(f"{path}: not UTF-8 text (byte {error.start})") from error
+    try:
+        return tomllib.loads(text, parse_float=str)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ClaimFileError(f"{path}: not valid TOML: {error or 'nested too deeply'}") from error
+
+
+def read_claims(path: str | Path) -> list[Claim]:
+    """Return the ``[[claim]]`` tables of a TOML file as claims.
+
+    Raises
+    ------
+    ClaimFileError
+        On anything that is not a claim as documented, naming the file and the claim.
+    """
+    tables = read_tables(path)
+    for name in tables:
+        if name != "claim":
+            raise ClaimFileError(f"{path}: unknown table {name!r}; a claim file has [[claim]] tables")
+    rows = tables.get("claim", [])
+    if not isinstance(rows, list) or not rows:
+        raise ClaimFileError(f"{path}: no claims; write one or more [[claim]] tables")
+    claims: list[Claim] = []
+    seen: set[str] = set()
+    for number, row in enumerate(rows, 1):
+        name = row.get("id", f"number {number}") if isinstance(row, dict) else f"number {number}"
+        where = f"{path}: claim {str(name)[:60]!r}"
+        if not isinstance(row, dict):
+            raise ClaimFileError(f"{where}: is not a table")
+        try:
+            claim = claim_from(row)
+        except (ClaimFileError, DomainError) as error:
+            raise ClaimFileError(f"{where}: {error}") from error
+        if claim.id in seen:
+            raise ClaimFileError(f"{where}: the id is used twice; ids are permanent names")
+        seen.add(claim.id)
+        claims.append(claim)
+    return claims
+
+
+def claim_from(row: Mapping[str, Any]) -> Claim:
+    """Return one claim from its table.
+
+    Raises
+    ------
+    ClaimFileError
+        If a key is missing, unknown or has the wrong type.
+    """
+    for key in row:
+        if key not in _KEYS:
+            known = dict.fromkeys(_KEYS)
+            raise ClaimFileError(f"unknown key {key!r}{nearest(key, known)} (known: {', '.join(_KEYS)})")
+    for key in _REQUIRED:
+        if key not in row:
+            raise ClaimFileError(f"{key!r} is missing; a claim needs {', '.join(_REQUIRED)}")
+    for key in ("id", "quantity", "says", "small", "statement", "meaning"):
+        if key in row and not isinstance(row[key], str):
+            raise ClaimFileError(f"{key} must be text in quotes, not {type(row[key]).__name__}")
+    if not row["id"] or len(row["id"]) > 100 or not row["id"].isprintable():
+        raise ClaimFileError("id must be 1 to 100 printable characters")
+    if row["quantity"] not in TARGETS:
+        raise ClaimFileError(
+            f"unknown quantity {row['quantity']!r}{nearest(row['quantity'], TARGETS)} "
+            f"(known: {', '.join(TARGETS)})"
+        )
+    relation = _word(Relation, "relation", row["relation"])
+    order = row.get("order")
+    if relation is Relation.ASYMPTOTIC:
+        if not isinstance(order, int) or isinstance(order, bool) or not 1 <= order <= 8:
+            raise ClaimFileError("an asymptotic claim needs order, an integer from 1 to 8")
+    elif order is not None:
+        raise ClaimFileError("order belongs to relation = 'asymptotic' only")
+    model = row.get("model", {})
+    if not isinstance(model, dict):
+        raise ClaimFileError("model must be a table, such as { optimizer = \"heavy-ball\", ... }")
+    return Claim(
+        id=row["id"], quantity=row["quantity"], says=row["says"], relation=relation, order=order,
+        small=row.get("small", "x"), model=model, domain=_domains(row.get("domain", {})),
+        statement=row.get("statement", ""), source=_source(row.get("source", {})),
+        provenance=_word(Provenance, "provenance", row.get("provenance", "stated")),
+        depends=tuple(row.get("depends", ())),
+        expect=_word(VerdictWord, "expect", row.get("expect", "holds")),
+        meaning=row.get("meaning", ""),
+    )
+
+
+_Words = TypeVar("_Words", bound=Enum)
+
+
+def _word(kind: type[_Words], key: str, value: object) -> _Words:
+    allowed = {member.value: member for member in kind}
+    if not isinstance(value, str) or value not in allowed:
+        raise ClaimFileError(
+            f"{key} = {value!r} is unknown{nearest(str(value), allowed)} "
+            f"(one of: {', '.join(allowed)})"
+        )
+    return allowed[value]
+
+
+def _source(value: object) -> Source:
+    if isinstance(value, str):
+        return Source(place=value)
+    if not isinstance(value, dict) or not set(value) <= {"paper", "version", "place"}:
+        raise ClaimFileError("source must be text or a table of paper, version, place")
+    return Source(**{key: str(text) for key, text in value.items()})
+
+
+def _domains(value: object) -> dict[str, Domain]:
+    if not isinstance(value, dict):
+        raise ClaimFileError("domain must be a table of ranges, such as { mu = [0, 0.99] }")
+    out = {}
+    for name, ends in value.items():
+        if name not in QUANTITIES:
+            raise ClaimFileError(
+                f"domain of an unknown symbol {name!r}{nearest(name, QUANTITIES)} "
+                f"(known: {', '.join(QUANTITIES)})"
+            )
+        if not isinstance(ends, list) or len(ends) != 2:
+            raise ClaimFileError(f"domain {name} must be a range [low, high], not {ends!r}")
+        low, high = (None if end in ("inf", "-inf") else rational(end) for end in ends)
+        if low is not None and high is not None and low > high:
+            raise ClaimFileError(f"domain {name} = [{low}, {high}] has its ends reversed")
+        own = QUANTITIES[name].domain
+        out[name] = own.intersect(Domain(low=low, high=high))
+        if out[name].empty:
+            raise ClaimFileError(f"domain {name} = [{low}, {high}] has no legal value; {name} lives in {own}")
+    return out

@@ -1,0 +1,191 @@
+r"""Certification: expressions evaluated in ball arithmetic (python-flint) at rational points.
+
+A ball contains the true value, so a ball that does not touch zero certifies a sign. SymPy
+expressions are walked directly; exact rationals stay exact until the ball is formed, which a
+detour through floats or ``lambdify`` would lose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+
+__all__ = ["Undefined", "available", "evaluate", "magnitude", "precision", "sign", "truth"]
+
+#: Digits used where python-flint is missing and nothing can be certified.
+DIGITS = 60
+
+
+class Undefined(ArithmeticError):
+    """The expression has no finite value at the point, or none the balls can enclose."""
+
+
+def available() -> bool:
+    """Return whether python-flint can be imported."""
+    try:
+        import flint  # noqa: F401  (its presence is the question)
+    except ImportError:
+        return False
+    return True
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Set the working precision of balls for the enclosed block."""
+    from flint import ctx
+
+    before = ctx.prec
+    ctx.prec = bits
+    try:
+        yield
+    finally:
+        ctx.prec = before
+
+
+def _functions() -> dict[type, Callable[..., Any]]:
+    from flint import acb
+
+    def atan2(y: Any, x: Any) -> Any:
+        return acb(x.real, y.real).arg()
+
+    return {
+        sp.exp: lambda a: a.exp(), sp.log: lambda a: a.log(), sp.sin: lambda a: a.sin(),
+        sp.cos: lambda a: a.cos(), sp.tan: lambda a: a.tan(), sp.asin: lambda a: a.asin(),
+        sp.acos: lambda a: a.acos(), sp.atan: lambda a: a.atan(), sp.sinh: lambda a: a.sinh(),
+        sp.cosh: lambda a: a.cosh(), sp.tanh: lambda a: a.tanh(), sp.atan2: atan2,
+        sp.Abs: lambda a: acb(abs(a)),
+        sp.Max: lambda *a: acb(_extreme(a, "max")), sp.Min: lambda *a: acb(_extreme(a, "min")),
+    }
+
+
+def _extreme(values: tuple[Any, ...], which: str) -> Any:
+    out = values[0].real
+    for value in values[1:]:
+        out = getattr(out, which)(value.real)
+    return out
+
+
+def evaluate(expression: sp.Expr, point: Mapping[sp.Symbol, Fraction], bits: int = 128) -> Any:
+    """Return a ball (``flint.arb``) containing the value of `expression` at `point`.
+
+    Without python-flint the value comes as a number of :data:`DIGITS` digits instead, which
+    certifies nothing; callers lower their rung by :func:`available`.
+
+    Raises
+    ------
+    Undefined
+        If the value is not finite, not real, or uses a function balls are not taught.
+    """
+    if not available():
+        return _rounded(expression, point)
+    from flint import acb, arb, fmpq
+
+    functions = _functions()
+
+    def walk(e: sp.Expr) -> Any:
+        if e.is_Rational:
+            return acb(arb(fmpq(int(e.p), int(e.q))))
+        if e.is_Symbol:
+            if e not in point:
+                raise Undefined(f"{e} has no value")
+            value = point[e]
+            return acb(arb(fmpq(value.numerator, value.denominator)))
+        if e is sp.pi:
+            return acb.pi()
+        if e is sp.E:
+            return acb(1).exp()
+        if e is sp.I:
+            return acb(0, 1)
+        if e.is_Add:
+            return sum((walk(a) for a in e.args), acb(0))
+        if e.is_Mul:
+            out = acb(1)
+            for a in e.args:
+                out *= walk(a)
+            return out
+        if e.is_Pow:
+            base = walk(e.base)
+            if e.exp.is_Integer:
+                return base ** int(e.exp)
+            if e.exp == sp.Rational(1, 2):
+                return base.sqrt()
+            if e.exp == sp.Rational(-1, 2):
+                return 1 / base.sqrt()
+            exponent = walk(e.exp)
+            whole = e.exp.subs({k: sp.Rational(v) for k, v in point.items()})
+            return base ** int(whole) if whole.is_Integer else base**exponent
+        for kind, function in functions.items():
+            if isinstance(e, kind):
+                return function(*(walk(a) for a in e.args))
+        raise Undefined(f"balls cannot evaluate {type(e).__name__}")
+
+    with precision(bits):
+        value = walk(sp.sympify(expression))
+        if not value.is_finite():
+            raise Undefined(f"{expression} has no finite value at the point")
+        if not value.imag.contains(0):
+            raise Undefined(f"{expression} is not real at the point")
+        return value.real
+
+
+def _rounded(expression: sp.Expr, point: Mapping[sp.Symbol, Fraction]) -> sp.Float:
+    value = sp.N(expression.subs({k: sp.Rational(v) for k, v in point.items()}), DIGITS)
+    if not (value.is_real and value.is_finite):
+        raise Undefined(f"{expression} has no finite real value at the point")
+    return value
+
+
+def magnitude(ball: Any) -> float:
+    """Return an upper bound of the absolute value of a ball."""
+    return float(abs(ball).upper()) if hasattr(ball, "upper") else float(abs(ball))
+
+
+def sign(expression: sp.Expr, point: Mapping[sp.Symbol, Fraction], bits: int = 128) -> int | None:
+    """Return the sign of `expression` at `point`: -1, 1, 0 (exactly), or None if not certified.
+
+    Rational values are decided exactly; others by balls of up to 2048 bits.
+
+    Raises
+    ------
+    Undefined
+        As :func:`evaluate`.
+    """
+    exact = sp.sympify(expression).subs({k: sp.Rational(v) for k, v in point.items()})
+    if exact.is_Rational:
+        return int(sp.sign(exact))
+    if exact.has(sp.zoo, sp.nan, sp.oo):
+        raise Undefined(f"{expression} has no finite value at the point")
+    while bits <= 2048:
+        ball = evaluate(exact, {}, bits)
+        if ball > 0:
+            return 1
+        if ball < 0:
+            return -1
+        bits *= 4
+    return None
+
+
+def truth(relation: sp.Basic, point: Mapping[sp.Symbol, Fraction]) -> bool:
+    """Decide a relation (or And, Or of them) at a rational point.
+
+    Undefined and undecidable count as false, so a claim is never helped by them.
+    """
+    if relation in (sp.true, sp.false):
+        return bool(relation)
+    if isinstance(relation, sp.And):
+        return all(truth(a, point) for a in relation.args)
+    if isinstance(relation, sp.Or):
+        return any(truth(a, point) for a in relation.args)
+    try:
+        found = sign(relation.lhs - relation.rhs, point)
+    except Undefined:
+        return False
+    allowed = {
+        sp.StrictLessThan: {-1}, sp.LessThan: {-1, 0}, sp.StrictGreaterThan: {1},
+        sp.GreaterThan: {0, 1}, sp.Equality: {0}, sp.Unequality: {-1, 1},
+    }[type(relation)]
+    return found in allowed

@@ -1,0 +1,87 @@
+r"""Claims about every lag: a theorem where there is one, otherwise lag by lag.
+
+A refutation at one lag refutes the whole claim. Holding at finitely many lags proves nothing about
+the rest, so without a theorem an unbounded family reaches the rung ``certified`` at most, and says
+how far it went.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+
+import sympy as sp
+
+from derivations.claim import Evidence, Rung, Verdict, VerdictWord
+from derivations.domain import Domain
+from derivations.judge import smt
+
+__all__ = ["FAR", "judge_family"]
+
+#: Lags judged one by one when the family is unbounded.
+FAR = 6
+
+Theorem = tuple[int, sp.Basic]
+
+
+def judge_family(
+    lag: sp.Symbol,
+    lags: Domain,
+    judge: Callable[[int], Verdict],
+    *,
+    printed: sp.Basic,
+    domains: Mapping[sp.Symbol, Domain],
+    theorems: Sequence[Theorem] = (),
+) -> Verdict:
+    """Judge a claim for every lag of a domain.
+
+    Parameters
+    ----------
+    lag
+        The symbolic lag or refresh.
+    lags
+        Its domain.
+    judge
+        Judges the claim at one fixed lag.
+    printed, domains
+        The printed condition and the domain of its symbols, for the theorem route.
+    theorems
+        Derived (first lag, relation) pairs: the relation suffices for every lag from the first on.
+    """
+    listed = list(islice(lags.integers(), FAR if not lags.finite else 4096))
+    verdicts: list[tuple[int, Verdict]] = []
+    for value in listed:
+        verdict = judge(value)
+        if verdict.word is not VerdictWord.HOLDS:
+            return verdict
+        verdicts.append((value, verdict))
+    first = verdicts[0][1]
+    weakest = min((v for _, v in verdicts), key=lambda v: v.evidence.rung)
+    covered = f"{lag.name} = {listed[0]}..{listed[-1]}"
+    if lags.finite:
+        return replace(weakest, evidence=replace(weakest.evidence, domain=_spread(weakest, covered)))
+    for start, relation in theorems:
+        if start - 1 > listed[-1]:
+            continue
+        box = [r for s, d in domains.items() if s != lag for r in smt.box(s, d)]
+        box.append(sp.GreaterThan(lag, max(start, listed[0]), evaluate=False))
+        outcome = smt.entails([*box, printed], [relation])
+        if outcome.answer is smt.Answer.YES:
+            method = (
+                f"{outcome.method}: the printed condition implies the theorem for every "
+                f"{lag.name} >= {start}; smaller ones one by one"
+            )
+            evidence = Evidence(min(Rung.PROVED, weakest.evidence.rung), method,
+                                _spread(weakest, f"every {lag.name} in {lags}"))
+            return replace(first, evidence=evidence, derived="", difference="")
+    rung = min(Rung.CERTIFIED, weakest.evidence.rung)
+    evidence = Evidence(rung, f"{weakest.evidence.method}; {lag.name} one by one",
+                        _spread(weakest, f"{covered} of {lags}"))
+    note = f"proved or certified for {covered} only; larger {lag.name} are not covered"
+    return replace(first, evidence=evidence, notes=(*first.notes, note), derived="", difference="")
+
+
+def _spread(verdict: Verdict, lags: str) -> str:
+    kept = [part for part in verdict.evidence.domain.split("; ") if part]
+    return "; ".join([*kept, lags])

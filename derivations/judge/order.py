@@ -1,0 +1,128 @@
+r"""Judging asymptotic claims by their order: printed/derived - 1 = O(small**n).
+
+Where the relative error is algebraic in the small parameter its order is computed exactly. Elsewhere
+the order is observed: halve the parameter and the error must fall by 2**n.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+
+import sympy as sp
+
+from derivations.algebra import canonical, is_zero
+from derivations.claim import Rung, Verdict
+from derivations.domain import Domain
+from derivations.judge import balls, search
+from derivations.judge.comparison import Comparison
+from derivations.judge.search import Point
+from derivations.judge.value import Value, difference_text
+
+__all__ = ["judge_order", "observed_order", "valuation"]
+
+#: Slack of an observed order; the next possible order is a whole unit (or a half) away.
+SLACK = 0.1
+_BITS = 512
+
+
+def valuation(expression: sp.Expr, small: sp.Symbol, limit: int) -> int | None:
+    """Return the order of vanishing of a rational expression in `small`, capped at `limit`.
+
+    Returns None if the expression is not rational in `small`.
+    """
+    numerator, denominator = sp.fraction(sp.cancel(sp.together(expression)))
+    if is_zero(numerator):
+        return limit
+    try:
+        orders = [
+            min(monomial[0] for monomial, c in sp.Poly(part, small).terms() if not is_zero(c))
+            for part in (numerator, denominator)
+        ]
+    except sp.PolynomialError:
+        return None
+    return min(limit, orders[0] - orders[1])
+
+
+def observed_order(
+    printed: sp.Expr, value: Value, small: sp.Symbol, point: Point
+) -> tuple[float, float] | None:
+    """Return the last two observed orders while `small` is halved, or None if not observable.
+
+    An error that is exactly zero all the way down counts as infinite order.
+    """
+    errors: list[float] = []
+    for k in range(10, 22, 3):
+        here = {**point, small: Fraction(1, 2**k)}
+        try:
+            ours = value.ball(here, _BITS)
+            error = balls.magnitude(balls.evaluate(printed, here, _BITS) / ours - 1)
+        except (balls.Undefined, ZeroDivisionError):
+            return None
+        errors.append(error)
+    if errors[-1] < 1e-100:
+        return (math.inf, math.inf)
+    if min(errors) <= 0 or not all(map(math.isfinite, errors)):
+        return None
+    slopes = [math.log2(a / b) / 3 for a, b in zip(errors, errors[1:], strict=False)]
+    return slopes[-2], slopes[-1]
+
+
+def judge_order(
+    printed: sp.Expr, value: Value, order: int, small: sp.Symbol,
+    domains: Mapping[sp.Symbol, Domain],
+) -> Verdict:
+    """Judge that `printed` equals the value up to a relative error of O(small**order).
+
+    Parameters
+    ----------
+    small
+        The symbol that tends to zero from above; every other symbol is held fixed.
+    """
+    difference = difference_text(printed, value)
+    comparison = Comparison(domains, (), str(value), difference).note(
+        f"asymptotic: relative error O({small.name}^{order}) as {small.name} -> 0"
+    )
+    others = {s: d for s, d in domains.items() if s != small}
+    derived, reach = value.expression, None
+    if derived is None and value.series is not None and value.series[0] == small:
+        _, derived, reach = value.series
+    if derived is not None and (reach is None or reach >= order):
+        found = valuation(printed / derived - 1, small, order)
+        if found is not None and found >= order:
+            what = "exact algebra" if reach is None else f"exact series to order {reach}"
+            return comparison.proved(f"{what}: the relative error vanishes to order {found}")
+        if found is not None:
+            leading = canonical(
+                sp.limit(sp.cancel((printed / derived - 1) / small**found), small, 0)
+            )
+            point = search.smallest(
+                others, lambda p: balls.sign(leading, p) in (-1, 1) if leading.free_symbols else True
+            )
+            if point is not None:
+                witness = f"the relative error there is ({leading})*{small}^{found} to leading order"
+                return comparison.refuted(
+                    f"exact algebra: the order is {found}, not {order}", point, witness
+                )
+    return _observe(printed, value, order, small, others, comparison)
+
+
+def _observe(
+    printed: sp.Expr, value: Value, order: int, small: sp.Symbol,
+    others: Mapping[sp.Symbol, Domain], comparison: Comparison,
+) -> Verdict:
+    held = 0
+    for point in [*search.drawn(others, 24)] if others else [{}]:
+        slopes = observed_order(printed, value, small, point)
+        if slopes is None or abs(slopes[0] - slopes[1]) > SLACK:
+            continue  # not yet in the asymptotic regime: says nothing
+        if slopes[1] < order - SLACK:
+            return comparison.refuted(
+                "observed order under halving", point,
+                f"the observed order there is {slopes[1]:.2f}", rung=Rung.TESTED,
+            )
+        held += 1
+    if not held:
+        return comparison.undecided("no order could be observed")
+    return comparison.tested(f"observed order at least {order} at {held} points, by halving")

@@ -1,0 +1,170 @@
+r"""Judging a printed condition against the derived region where something is true.
+
+``exact``: printed and derived region are the same. ``sufficient``: printed implies derived.
+``necessary``: derived implies printed. ``lower`` and ``upper`` say the same two things of a printed
+value of the region's edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy as sp
+
+from derivations.algebra import canonical
+from derivations.claim import Relation, Verdict
+from derivations.domain import Domain
+from derivations.formula import render
+from derivations.judge import balls, search, smt
+from derivations.judge.comparison import POINTS, Comparison
+from derivations.judge.search import Point
+
+__all__ = ["Region", "judge_region"]
+
+
+@dataclass(frozen=True)
+class Region:
+    """A region of parameter space, as the derivation gives it.
+
+    Attributes
+    ----------
+    conditions
+        Polynomials all positive exactly on the region.
+    contains
+        The same decided exactly at a rational point.
+    variable
+        The symbol whose first exit from the region is the threshold.
+    edge
+        The threshold as a formula, where there is an explicit one.
+    text
+        The region as a reader should see it.
+    basis
+        Ids of the derivations it comes from.
+    """
+
+    conditions: tuple[sp.Expr, ...]
+    contains: Callable[[Point], bool]
+    variable: sp.Symbol
+    edge: sp.Expr | None
+    text: str
+    basis: tuple[str, ...] = ()
+
+
+def printed_edge(printed: sp.Basic, variable: sp.Symbol) -> sp.Expr | None:
+    """Return f if the printed condition reads variable < f after solving a linear inequality."""
+    if not isinstance(printed, sp.StrictLessThan | sp.LessThan | sp.StrictGreaterThan | sp.GreaterThan):
+        return None
+    gap = sp.expand(printed.lts - printed.gts)
+    slope = sp.diff(gap, variable)
+    if slope == 0 or slope.has(variable):
+        return None
+    return sp.factor(sp.cancel(-gap.subs(variable, 0) / slope))
+
+
+def _difference(printed: sp.Basic, region: Region) -> str:
+    edge = printed_edge(printed, region.variable)
+    if edge is not None and region.edge is not None:
+        return render(canonical(region.edge - edge))
+    if edge is not None:
+        return f"x_c - ({render(edge)}), with x_c the threshold in x of: {region.text}"
+    if len(region.conditions) == 1 and isinstance(printed, sp.core.relational.Relational):
+        gap = canonical(region.conditions[0] - (printed.gts - printed.lts))
+        return render(gap)
+    return ""
+
+
+def _broken(
+    printed: sp.Basic, region: Region, relation: Relation, *, strictly: bool
+) -> Callable[[Point], bool]:
+    edges = [r for r in sp.preorder_traversal(printed) if isinstance(r, sp.core.relational.Relational)]
+
+    def on_edge(point: Point) -> bool:
+        return any(balls.sign(r.lhs - r.rhs, point) == 0 for r in edges)
+
+    def broken(point: Point) -> bool:
+        try:
+            if strictly and on_edge(point):
+                return False
+        except balls.Undefined:
+            return False
+        said, true = balls.truth(printed, point), region.contains(point)
+        if relation is Relation.SUFFICIENT:
+            return said and not true
+        if relation is Relation.NECESSARY:
+            return true and not said
+        return said != true
+
+    return broken
+
+
+def judge_region(
+    printed: sp.Basic, region: Region, relation: Relation, domains: Mapping[sp.Symbol, Domain]
+) -> Verdict:
+    """Judge a printed condition (a relation or a conjunction) against the derived region.
+
+    Parameters
+    ----------
+    relation
+        ``exact``, ``sufficient`` or ``necessary``.
+    domains
+        Domain of every free symbol.
+    """
+    comparison = Comparison(domains, (), region.text, _difference(printed, region))
+    box = [r for s, d in domains.items() for r in smt.box(s, d)]
+    truth = [sp.StrictGreaterThan(c, 0, evaluate=False) for c in region.conditions]
+    questions = {
+        Relation.SUFFICIENT: [([printed], truth)],
+        Relation.NECESSARY: [(truth, [printed])],
+        Relation.EXACT: [([printed], truth), (truth, [printed])],
+    }[relation]
+    outcomes = [smt.entails([*box, *given], wanted) for given, wanted in questions]
+    if all(o.answer is smt.Answer.YES for o in outcomes):
+        return comparison.proved(outcomes[0].method)
+    if any(o.answer is smt.Answer.MISSING for o in outcomes):
+        comparison = comparison.note(outcomes[0].method)
+    for strictly in (True, False):
+        broken = _broken(printed, region, relation, strictly=strictly)
+        point = search.smallest(domains, broken)
+        for outcome in outcomes:
+            if point is None and outcome.answer is smt.Answer.NO:
+                start = {s: outcome.model.get(s, next(iter(d.simple(8)))) for s, d in domains.items()}
+                point = search.simplify(start, domains, broken)
+        if point is not None:
+            return comparison.refuted("exact counterexample", point, _what(printed, region, point))
+    return _certify(printed, region, relation, comparison)
+
+
+def _what(printed: sp.Basic, region: Region, point: Point) -> str:
+    said = "inside" if balls.truth(printed, point) else "outside"
+    true = "inside" if region.contains(point) else "outside"
+    return f"the printed condition puts the point {said}; it is {true}"
+
+
+def _certify(
+    printed: sp.Basic, region: Region, relation: Relation, comparison: Comparison
+) -> Verdict:
+    """Hold the claim at drawn points, half of them pressed against the printed edge."""
+    edge = printed_edge(printed, region.variable)
+    points = search.drawn(comparison.domains, 2 * POINTS)
+    if edge is not None:
+        points += [q for p in points[:POINTS] for q in _near(edge, region.variable, p, comparison)]
+    for strictly in (True, False):
+        broken = _broken(printed, region, relation, strictly=strictly)
+        for point in points:
+            if broken(point):
+                what = _what(printed, region, point)
+                return comparison.refuted("exact counterexample", point, what)
+    return comparison.survived(len(points), "membership decided exactly")
+
+
+def _near(edge: sp.Expr, variable: sp.Symbol, point: Point, comparison: Comparison) -> list[Point]:
+    try:
+        ball = balls.evaluate(edge, {s: v for s, v in point.items() if s != variable})
+    except balls.Undefined:
+        return []
+    middle = Fraction(float(ball.mid()) if hasattr(ball, "mid") else float(ball))
+    close = [middle * (1 + sign * Fraction(1, 2**k)) for k in (6, 14, 24) for sign in (1, -1)]
+    domain = comparison.domains[variable]
+    return [{**point, variable: value} for value in close if value in domain]

@@ -1,0 +1,199 @@
+r"""Judging a printed formula for a value against the derived one: exact, upper or lower."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from derivations.algebra import canonical, is_zero
+from derivations.claim import Relation, Verdict
+from derivations.domain import Domain
+from derivations.formula import render
+from derivations.judge import balls, search, smt
+from derivations.judge.comparison import POINTS, Comparison
+from derivations.judge.search import Point
+
+__all__ = ["AGREEMENT", "Value", "judge_value"]
+
+#: Two equal values must agree to this, relative to the larger, wherever balls are compared.
+AGREEMENT = 1e-30
+
+
+@dataclass(frozen=True)
+class Value:
+    """What the derivation gives for a quantity.
+
+    Attributes
+    ----------
+    expression
+        Closed form in the free symbols, or None where only enclosures exist.
+    enclose
+        Ball containing the value at a rational point, where there is no closed form.
+    where
+        Relations under which the quantity exists, polynomial so that a solver can be told.
+    exists
+        The same decided exactly at a point, when it is not given by relations.
+    text
+        How to print the value when there is no closed form.
+    series
+        Leading terms in a small parameter, as (symbol, terms, order of the relative remainder).
+    basis
+        Ids of the derivations it comes from.
+    """
+
+    expression: sp.Expr | None = None
+    enclose: Callable[[Point, int], Any] | None = None
+    where: tuple[sp.Basic, ...] = ()
+    exists: Callable[[Point], bool] | None = None
+    text: str = ""
+    series: tuple[sp.Symbol, sp.Expr, int] | None = None
+    basis: tuple[str, ...] = ()
+
+    def ball(self, point: Point, bits: int = 192) -> Any:
+        """Return a ball containing the value at `point`."""
+        if self.enclose is not None:
+            return self.enclose(point, bits)
+        return balls.evaluate(self.expression, point, bits)
+
+    def defined(self, point: Point) -> bool:
+        """Return whether the quantity exists at `point`."""
+        if self.exists is not None and not self.exists(point):
+            return False
+        return all(balls.truth(relation, point) for relation in self.where)
+
+    def __str__(self) -> str:
+        return self.text or render(canonical(self.expression))
+
+
+def difference_text(printed: sp.Expr, value: Value) -> str:
+    """Return derived minus printed in lowest terms, as text."""
+    if value.expression is None:
+        return f"({value.text}) - ({render(printed)})"
+    return render(canonical(value.expression - printed))
+
+
+def judge_value(
+    printed: sp.Expr, value: Value, relation: Relation, domains: Mapping[sp.Symbol, Domain]
+) -> Verdict:
+    """Judge `printed` as the value (exact) or as a bound of it (upper, lower).
+
+    Parameters
+    ----------
+    printed
+        The formula as parsed.
+    value
+        The derived quantity.
+    relation
+        ``exact``, ``upper`` (printed >= derived) or ``lower`` (printed <= derived).
+    domains
+        Domain of every free symbol of both.
+    """
+    comparison = Comparison(domains, value.where, str(value), difference_text(printed, value))
+    if relation is Relation.EXACT:
+        if value.expression is not None and is_zero(printed - value.expression):
+            return comparison.proved("exact algebra: derived minus printed is zero")
+        broken = _differs(printed, value)
+    else:
+        direction = 1 if relation is Relation.UPPER else -1
+        broken = _crosses(printed, value, direction)
+        if value.expression is not None:
+            verdict, comparison = _solved(printed, value, direction, comparison, broken)
+            if verdict is not None:
+                return verdict
+    point = search.smallest(domains, broken)
+    if point is None:
+        point = next((p for p in search.drawn(domains, 4 * POINTS) if broken(p)), None)
+    if point is not None:
+        return comparison.refuted("exact counterexample", point, _both(printed, value, point))
+    return _certify(printed, value, relation, comparison)
+
+
+def _solved(
+    printed: sp.Expr, value: Value, direction: int, comparison: Comparison,
+    broken: Callable[[Point], bool],
+) -> tuple[Verdict | None, Comparison]:
+    """Ask the solver for the whole region; return a verdict where it or its model decides."""
+    box = [r for s, d in comparison.domains.items() for r in smt.box(s, d)]
+    bound = sp.GreaterThan(direction * (printed - value.expression), 0, evaluate=False)
+    outcome = smt.entails([*box, *value.where], [bound])
+    if outcome.answer is smt.Answer.YES:
+        return comparison.proved(outcome.method), comparison
+    if outcome.answer is smt.Answer.NO:
+        domains = dict(comparison.domains)
+        point = search.smallest(domains, broken) or search.simplify(
+            {s: outcome.model.get(s, next(iter(d.simple(8)))) for s, d in domains.items()},
+            domains, broken,
+        )
+        if point is not None:
+            witness = _both(printed, value, point)
+            return comparison.refuted("exact counterexample", point, witness), comparison
+    return None, comparison.note(outcome.method if outcome.answer is smt.Answer.MISSING else "")
+
+
+def _differs(printed: sp.Expr, value: Value) -> Callable[[Point], bool]:
+    def broken(point: Point) -> bool:
+        if not value.defined(point):
+            return False
+        try:
+            if value.enclose is None:
+                return balls.sign(printed - value.expression, point) in (-1, 1)
+            gap = balls.evaluate(printed, point, 192) - value.ball(point)
+            return bool(gap > 0 or gap < 0)
+        except balls.Undefined:
+            return False
+
+    return broken
+
+
+def _crosses(printed: sp.Expr, value: Value, direction: int) -> Callable[[Point], bool]:
+    def broken(point: Point) -> bool:
+        if not value.defined(point):
+            return False
+        try:
+            if value.enclose is None:
+                return balls.sign(printed - value.expression, point) == -direction
+            gap = direction * (balls.evaluate(printed, point, 192) - value.ball(point))
+            return bool(gap < 0)
+        except balls.Undefined:
+            return False
+
+    return broken
+
+
+def _both(printed: sp.Expr, value: Value, point: Point) -> str:
+    return f"printed {_show(balls.evaluate(printed, point))}, derived {_show(value.ball(point))}"
+
+
+def _show(ball: Any) -> str:
+    return f"{float(ball.mid() if hasattr(ball, 'mid') else ball):.12g}"
+
+
+def _certify(
+    printed: sp.Expr, value: Value, relation: Relation, comparison: Comparison
+) -> Verdict:
+    """Hold the claim at drawn points by enclosures that agree, or that are strictly ordered."""
+    held = 0
+    for point in search.drawn(comparison.domains, 6 * POINTS):
+        if held == POINTS or not value.defined(point):
+            continue
+        try:
+            theirs, ours = balls.evaluate(printed, point, 192), value.ball(point)
+        except balls.Undefined:
+            continue
+        gap = theirs - ours if relation is not Relation.LOWER else ours - theirs
+        close = balls.magnitude(gap) <= AGREEMENT * max(balls.magnitude(ours), 1e-300)
+        if close or (relation is not Relation.EXACT and gap > 0):
+            held += 1
+        else:
+            return comparison.undecided(f"the enclosures do not settle it at {_named(point)}")
+    if held < 10:
+        return comparison.undecided(f"only {held} points of the domain could be evaluated")
+    what = f"agreement to {AGREEMENT:.0e}" if relation is Relation.EXACT else "the ordering"
+    return comparison.survived(held, f"ball arithmetic: {what}")
+
+
+def _named(point: Point) -> str:
+    return ", ".join(f"{s.name} = {v}" for s, v in point.items())
