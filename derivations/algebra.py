@@ -1,58 +1,85 @@
 r"""Exact zero tests, without ``simplify``.
 
-Everything compared here is a rational function in symbols, square roots, exponentials and powers
-with symbolic exponents. Those irrational pieces become generators with their defining polynomial,
-so that equality is decided by polynomial arithmetic. Branches of roots are never merged: a root
-is a generator of its own radicand, and a zero found under that identification is a zero on every
-branch on which the radicals mean the same thing, which is how they are written.
+Everything compared here is a rational function in symbols, square roots, exponentials (sines and
+cosines are written as such) and powers with symbolic exponents. Those irrational pieces become
+generators with their defining polynomial, so that equality is decided by polynomial arithmetic.
+Branches of roots are never merged: a root is a generator of its own radicand, and a zero found
+under that identification is a zero on every branch on which the radicals mean the same thing,
+which is how they are written.
 """
 
 from __future__ import annotations
 
 import sympy as sp
+from sympy.polys.rings import PolyElement, PolyRing
 
 __all__ = ["canonical", "is_zero", "numerator_denominator"]
 
+#: Symbols that are whole numbers wherever they are exponents, so that (a/b)**d is a**d/b**d.
+_WHOLE = {"d", "N", "G"}
+
 
 def _split_powers(expression: sp.Expr) -> sp.Expr:
-    """Write mu**(N+1) as mu*mu**N and exp(a+b) as exp(a)*exp(b), so that generators meet."""
-    return sp.powsimp(sp.expand(expression, power_exp=True, log=False, mul=False), deep=False) if (
-        False
-    ) else expression.replace(
-        lambda e: e.is_Pow and not e.exp.is_number and e.exp.expand().is_Add,
-        lambda e: sp.Mul(*(sp.Pow(e.base, term) for term in e.exp.expand().args)),
+    """Write mu**(N+1) as mu*mu**N, (a/b)**d as a**d/b**d and exp(a+b) as exp(a)*exp(b)."""
+    return expression.replace(
+        lambda e: e.is_Pow and not e.exp.is_number, _split_power,
     ).replace(
         lambda e: isinstance(e, sp.exp) and e.args[0].expand().is_Add,
         lambda e: sp.Mul(*(sp.exp(term) for term in e.args[0].expand().args)),
     )
 
 
-def _generators(expression: sp.Expr) -> tuple[sp.Expr, list[tuple[sp.Symbol, sp.Expr, int]]]:
-    """Replace radicals by symbols; return the new expression and (symbol, radicand, index)."""
-    roots: list[tuple[sp.Symbol, sp.Expr, int]] = []
-    known: dict[sp.Expr, sp.Expr] = {}
+def _split_power(e: sp.Expr) -> sp.Expr:
+    bases = [(e.base, 1)]
+    if not e.base.is_Symbol and {s.name for s in e.exp.free_symbols} <= _WHOLE:
+        over, under = sp.fraction(sp.factor(e.base))
+        bases = [(f, 1) for f in sp.Mul.make_args(over)] + [(f, -1) for f in sp.Mul.make_args(under)]
+    return sp.Mul(*(
+        sp.Pow(base, sign * term)
+        for base, sign in bases for term in sp.Add.make_args(e.exp.expand()) if base != 1
+    ))
 
-    def visit(e: sp.Expr) -> sp.Expr:
+
+class _Generators:
+    """Stand-ins for radicals and functions, each known by its canonical argument."""
+
+    def __init__(self) -> None:
+        self.roots: list[tuple[sp.Symbol, sp.Expr, int]] = []
+        self.functions: dict[sp.Expr, sp.Symbol] = {}
+
+    def visit(self, e: sp.Expr) -> sp.Expr:
+        """Return `e` with every radical and function application replaced."""
         if not e.args:
             return e
-        if e in known:
-            return known[e]
-        out = e.func(*(visit(a) for a in e.args))
+        out = e.func(*(self.visit(a) for a in e.args))
+        if isinstance(out, sp.Abs):
+            return self._root(sp.cancel(sp.together(out.args[0] ** 2)), sp.Rational(1, 2))
         if out.is_Pow and out.exp.is_Rational and out.exp.q > 1:
-            radicand = sp.factor_terms(sp.together(out.base))
-            radicand = sp.cancel(radicand)
-            for symbol, seen, index in roots:
-                if index == out.exp.q and sp.cancel(seen - radicand) == 0:
-                    out = symbol**out.exp.p
-                    break
-            else:
-                symbol = sp.Dummy(f"root{len(roots)}")
-                roots.append((symbol, radicand, out.exp.q))
-                out = symbol**out.exp.p
-        known[e] = out
-        return out
+            return self._root(sp.cancel(sp.together(out.base)), out.exp)
+        if isinstance(out, sp.exp) or (out.is_Pow and not out.exp.is_Integer):
+            return self._power(out.base, sp.factor(sp.cancel(sp.together(out.exp))))
+        return self._function(out) if isinstance(out, sp.Function) else out
 
-    return visit(expression), roots
+    def _power(self, base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
+        """Leave a power to the polynomials, unless a radical hides in it."""
+        power = sp.Pow(base, exponent)
+        if not power.free_symbols & {symbol for symbol, _, _ in self.roots}:
+            return power
+        if exponent.could_extract_minus_sign():
+            return 1 / self._function(sp.Pow(base, -exponent))
+        return self._function(power)
+
+    def _root(self, radicand: sp.Expr, exponent: sp.Rational) -> sp.Expr:
+        for symbol, seen, index in self.roots:
+            if index == exponent.q and sp.cancel(seen - radicand) == 0:
+                return symbol**exponent.p
+        symbol = sp.Dummy(f"root{len(self.roots)}")
+        self.roots.append((symbol, radicand, int(exponent.q)))
+        return symbol**exponent.p
+
+    def _function(self, e: sp.Expr) -> sp.Expr:
+        key = e.func(*(sp.factor(sp.cancel(sp.together(a))) for a in e.args))
+        return self.functions.setdefault(key, sp.Dummy(f"f{len(self.functions)}"))
 
 
 def numerator_denominator(expression: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
@@ -61,8 +88,38 @@ def numerator_denominator(expression: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
 
 
 def canonical(expression: sp.Expr) -> sp.Expr:
-    """Return `expression` in lowest terms, factored; equal expressions agree up to ordering."""
-    return sp.factor(sp.cancel(sp.together(_split_powers(sp.sympify(expression)))))
+    """Return `expression` in lowest terms, factored, each factor positive at a typical point.
+
+    So (1 - mu)/2 is not printed as -(mu - 1)/2.
+    """
+    factored = sp.factor(sp.cancel(sp.together(_split_powers(sp.sympify(expression)))))
+    if not factored.is_Mul:
+        return factored
+    sign, factors = 1, []
+    for factor in factored.args:
+        base, exponent = factor.as_base_exp()
+        if base.is_Add and exponent.is_Integer and _typical(base) < 0:
+            sign = -sign if exponent % 2 else sign
+            factor = (-base) ** exponent
+        factors.append(factor)
+    return sp.Mul(sign, *factors)
+
+
+def _typical(e: sp.Expr) -> sp.Expr:
+    """Evaluate at a point inside every quantity's usual range, to choose a sign for printing."""
+    value = e.subs({s: sp.Rational(1, 7 + i) for i, s in enumerate(sorted(e.free_symbols, key=str))})
+    return value if value.is_number and value.is_real else sp.S.Zero
+
+
+def _polynomial(e: sp.Expr) -> PolyElement | None:
+    """Return `e` multiplied out, if it is a polynomial with rational coefficients, else None."""
+    symbols = sorted(e.free_symbols, key=str)
+    if not symbols:
+        return None
+    try:
+        return PolyRing(symbols, sp.QQ).from_expr(e)
+    except ValueError:
+        return None
 
 
 def is_zero(expression: sp.Expr) -> bool:
@@ -70,16 +127,22 @@ def is_zero(expression: sp.Expr) -> bool:
 
     False means "not shown to be zero", never "shown to differ": a difference needs a point.
     """
-    expression = _split_powers(sp.sympify(expression))
+    expression = sp.sympify(expression)
+    multiplied_out = _polynomial(expression)
+    if multiplied_out is not None:
+        return bool(multiplied_out == 0)
+    expression = _split_powers(expression.rewrite((sp.sin, sp.cos), sp.exp))
     if expression == 0:
         return True
-    reduced, roots = _generators(expression)
+    generators = _Generators()
+    reduced = generators.visit(expression)
     numerator, denominator = sp.fraction(sp.together(reduced))
     if sp.expand(denominator) == 0:
         return False
-    numerator = sp.expand(numerator)
+    multiplied_out = _polynomial(numerator)
+    numerator = sp.expand(numerator) if multiplied_out is None else multiplied_out.as_expr()
     # Innermost radicals were made first; eliminate from the outermost inwards.
-    for symbol, radicand, index in reversed(roots):
+    for symbol, radicand, index in reversed(generators.roots):
         over, under = sp.fraction(sp.together(radicand))
         polynomial = sp.Poly(numerator, symbol)
         lowered = sp.S.Zero

@@ -21,7 +21,7 @@ from derivations.judge.family import judge_family
 from derivations.judge.order import judge_order
 from derivations.judge.region import Region, judge_region
 from derivations.judge.value import Value, judge_value
-from derivations.notation import QUANTITIES, quantity
+from derivations.notation import QUANTITIES, inverse, quantity
 from derivations.targets import TARGETS, Target, TargetError
 from derivations.targets.base import Setting
 from derivations.targets.threshold import sufficient_for_every_lag
@@ -191,27 +191,34 @@ def _decide_fixed(claim: Claim, target: Target, setting: Setting, printed: sp.Ba
         return _with_pinned(judge_region(condition, region, relation, domains), setting)
     value = derived
     if value.expression is not None:
-        expression = value.expression.subs(pinned)
+        expression = _within_domain(value.expression.subs(pinned))
         if _delta not in printed.free_symbols:
             expression = expression.subs(_delta, 1)
         value = replace(value, expression=expression, where=tuple(
             _substitute(r, {**pinned, _delta: sp.S.One}) for r in value.where))
     printed = _as_value(printed, claim)
-    parts = [printed, *([value.expression] if value.expression is not None else [])]
+    parts = [printed, *value.symbols, *([value.expression] if value.expression is not None else [])]
     if claim.relation is Relation.ASYMPTOTIC:
         return _with_pinned(_asymptotic(claim, printed, value, setting, parts), setting)
-    domains = _domains(claim, setting, parts, everything=value.expression is None)
+    domains = _domains(claim, setting, parts)
     return _with_pinned(judge_value(printed, value, claim.relation, domains), setting)
+
+
+def _within_domain(e: sp.Expr) -> sp.Expr:
+    """Drop absolute values of quantities that are never negative, such as sqrt(d**2)."""
+    lows = {s: QUANTITIES[s.name].domain.low for s in e.free_symbols if s.name in QUANTITIES}
+    never = [s for s, low in lows.items() if low is not None and low >= 0]
+    return e.subs({sp.Abs(s): s for s in never})
 
 
 def _asymptotic(
     claim: Claim, printed: sp.Expr, value: Value, setting: Setting, parts: list[sp.Expr]
 ) -> Verdict:
     assert claim.order is not None
-    domains = _domains(claim, setting, parts, everything=value.expression is None)
+    domains = _domains(claim, setting, parts)
     small = quantity(claim.small.removeprefix("1/"))
     if claim.small.startswith("1/"):
-        tiny = sp.Symbol(f"1/{small.name}", positive=True)
+        tiny = inverse(small.name)
         printed = printed.subs(small, 1 / tiny)
         if value.expression is not None:
             value = replace(value, expression=value.expression.subs(small, 1 / tiny))
@@ -240,12 +247,10 @@ def _substitute(e: sp.Basic, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Basic:
 
 
 def _domains(
-    claim: Claim, setting: Setting, parts: Iterable[sp.Basic], *, everything: bool = False
+    claim: Claim, setting: Setting, parts: Iterable[sp.Basic]
 ) -> dict[sp.Symbol, Domain]:
     """Return the domain of every symbol still free in either formula."""
     symbols = set().union(*(p.free_symbols for p in parts))
-    if everything and setting.update is not None:
-        symbols |= {quantity("mu"), quantity("x")} | setting.update.stale_share.free_symbols
     symbols -= set(setting.pinned)
     return {
         s: claim.domain.get(s.name, QUANTITIES[s.name].domain)

@@ -15,7 +15,7 @@ import sympy as sp
 
 from derivations.domain import Domain
 
-__all__ = ["QUANTITIES", "Quantity", "domain_of", "quantity"]
+__all__ = ["QUANTITIES", "Quantity", "inverse", "quantity"]
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,10 @@ def _table() -> Mapping[str, Quantity]:
         ("M", "M", "mass of the oscillator", "time^2", _POSITIVE, (0.5, 100)),
         ("C", "C", "damping of the oscillator", "time", _POSITIVE, (1e-3, 1)),
         ("t", "t", "time in steps", "step", _NON_NEGATIVE, (0, 1e4)),
+        ("r_p", "r_+", "faster rate of the overdamped oscillator", "1/step", _POSITIVE, (1e-3, 1)),
+        ("r_m", "r_-", "slower rate of the overdamped oscillator", "1/step", _POSITIVE, (1e-4, 1)),
+        ("eps", r"\varepsilon", "added to the variance (or the std) of rewards", "reward^2", _NON_NEGATIVE, (0, 1e-4)),
+        ("w", r"\omega", "angle of a root on the unit circle", "rad/step", _POSITIVE, (0, 3.14)),
         ("tau", r"\tau", "relaxation time", "step", _POSITIVE, (1, 1e4)),
         ("R_0", "R_0", "reward at the start", "reward", _ANY, (0, 1)),
         ("R_inf", r"R_{\infty}", "reward at the plateau", "reward", _ANY, (0, 1)),
@@ -102,6 +106,6 @@ def quantity(name: str) -> sp.Symbol:
     return QUANTITIES[name].symbol
 
 
-def domain_of(symbol: sp.Symbol) -> Domain:
-    """Return the legal domain of a symbol of the table."""
-    return QUANTITIES[symbol.name].domain
+def inverse(name: str) -> sp.Symbol:
+    """Return the symbol of 1/NAME, for expansions at large NAME."""
+    return sp.Symbol(f"1/{name}", positive=True)

@@ -7,14 +7,20 @@ process: SymPy numbers its dummies at random.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import lru_cache
+
 import sympy as sp
 
 from derivations.notation import QUANTITIES
 
-__all__ = ["dummy_names", "ordered_terms", "turned"]
+__all__ = ["conditions", "dummy_names", "ordered_terms", "turned"]
+
+_FLIPPED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 
-def ordered_terms(total: sp.Add) -> list[sp.Expr]:
+@lru_cache(maxsize=4096)
+def ordered_terms(total: sp.Add) -> tuple[sp.Expr, ...]:
     """Return terms by rising degree, unless only another order starts positive; O(...) last."""
     orders = [term for term in total.args if term.is_Order]
     if orders:
@@ -26,13 +32,16 @@ def ordered_terms(total: sp.Add) -> list[sp.Expr]:
         if positive is not None:
             falling.remove(positive)
             terms = [positive, *falling]
-    return terms + orders
+    return (*terms, *orders)
 
 
+@lru_cache(maxsize=4096)
 def _negative(factor: sp.Expr) -> bool:
     """Whether a factor like mu - 1, linear in one quantity, is never positive on its domain."""
-    symbol = next(iter(factor.free_symbols), None)
-    if not factor.is_Add or len(factor.free_symbols) != 1 or symbol.name not in QUANTITIES:
+    if not factor.is_Add or len(factor.free_symbols) != 1:
+        return False
+    (symbol,) = factor.free_symbols
+    if symbol.name not in QUANTITIES:
         return False
     domain = QUANTITIES[symbol.name].domain
     if domain.low is None or domain.high is None or not factor.diff(symbol).is_number:
@@ -42,22 +51,62 @@ def _negative(factor: sp.Expr) -> bool:
 
 
 def turned(product: sp.Expr) -> sp.Expr:
-    """Return -(mu - 1) as 1 - mu, as people write it; anything else as it is."""
-    if not product.is_Mul:
+    """Return -(mu - 1) as 1 - mu and (mu - 1)**2 as (1 - mu)**2, as people write them."""
+    if not (product.is_Mul or product.is_Pow):
         return product
-    first, *rest = product.args
-    coefficient, factors = (first, rest) if first.is_number else (sp.S.One, [first, *rest])
-    changed = False
-    for k, factor in enumerate(factors):
+    coefficient, changed = sp.S.One, False
+    powers: dict[tuple[sp.Expr, bool], sp.Expr] = {}
+    for factor in sp.Mul.make_args(product):
         base, power = factor.as_base_exp()
         if power.is_Integer and _negative(base):
             coefficient *= sp.Integer(-1) ** power
-            factors[k] = (-base) ** power
-            changed = True
+            base, changed = -base, True
+        if factor.is_number:
+            coefficient *= factor
+        else:
+            over = (base, not power.could_extract_minus_sign())  # nothing is cancelled
+            powers[over] = powers.get(over, sp.S.Zero) + power
     if not changed:
         return product
+    factors = [base**power for (base, _), power in powers.items()]
+    if coefficient == 1:
+        return factors[0] if len(factors) == 1 else sp.Mul(*factors, evaluate=False)
     # Unevaluated, or SymPy would multiply a number into the sum again.
-    return sp.Mul(*(() if coefficient == 1 else (coefficient,)), *factors, evaluate=False)
+    return sp.Mul(coefficient, *factors, evaluate=False)
+
+
+def conditions(hypotheses: Iterable[sp.Basic]) -> list[tuple[sp.Basic | str, ...]]:
+    """Return conditions as they are written down: bounds of one symbol first, as 0 <= mu < 1.
+
+    Returns
+    -------
+    list of tuple
+        Operands and signs by turns; a condition that is not a relation is a tuple of one.
+    """
+    bounds: dict[sp.Symbol, dict[str, tuple[str, sp.Expr]]] = {}
+    rest: list[tuple[sp.Basic | str, ...]] = []
+    for condition in hypotheses:
+        sign = getattr(condition, "rel_op", "")
+        if sign not in _FLIPPED:
+            rest.append((condition.lhs, sign, condition.rhs) if sign else (condition,))
+            continue
+        left, right = condition.args
+        if right.is_Symbol and left.is_number:
+            left, sign, right = right, _FLIPPED[sign], left
+        side = "above" if sign[0] == ">" else "below"
+        if left.is_Symbol and right.is_number and side not in bounds.get(left, {}):
+            bounds.setdefault(left, {})[side] = (sign, right)
+        else:
+            rest.append((left, sign, right))
+    simple: list[tuple[sp.Basic | str, ...]] = []
+    for symbol in sorted(bounds, key=lambda bounded: bounded.name):
+        ends = bounds[symbol]
+        if len(ends) == 2:
+            (above, low), (below, high) = ends["above"], ends["below"]
+            simple.append((low, _FLIPPED[above], symbol, below, high))
+        else:
+            simple += [(symbol, *end) for end in ends.values()]
+    return simple + rest
 
 
 def dummy_names(expression: sp.Basic) -> dict[sp.Dummy, str]:

@@ -20,7 +20,7 @@ from derivations.characteristic import characteristic, z
 from derivations.notation import quantity
 from derivations.update import LAG_MODELS, Update
 
-__all__ = ["by_power_of_x", "chi_at", "mean_age_power", "taylor", "zero_lag"]
+__all__ = ["by_power_of_x", "chi_at", "mean_age_power", "mean_lag", "taylor", "zero_lag"]
 
 _d, _N, _x = (quantity(name) for name in ("d", "N", "x"))
 
@@ -60,6 +60,11 @@ def _aged(moment: sp.Expr, update: Update) -> sp.Expr:
 def by_power_of_x(expression: sp.Expr) -> sp.Expr:
     """Return a polynomial in x with every coefficient factored: how readers meet it."""
     return sp.collect(sp.expand(expression), _x, sp.factor)
+
+
+def mean_lag(update: Update) -> sp.Expr:
+    """Return the lag, or under a sawtooth the mean age (N - 1)/2 over its phases."""
+    return _aged(_d, update)
 
 
 @lru_cache(maxsize=256)

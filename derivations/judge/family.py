@@ -15,6 +15,7 @@ import sympy as sp
 
 from derivations.claim import Evidence, Rung, Verdict, VerdictWord
 from derivations.domain import Domain
+from derivations.formula import render
 from derivations.judge import smt
 
 __all__ = ["FAR", "judge_family"]
@@ -60,7 +61,8 @@ def judge_family(
     weakest = min((v for _, v in verdicts), key=lambda v: v.evidence.rung)
     covered = f"{lag.name} = {listed[0]}..{listed[-1]}"
     if lags.finite:
-        return replace(weakest, evidence=replace(weakest.evidence, domain=_spread(weakest, covered)))
+        evidence = replace(weakest.evidence, domain=_spread(weakest, covered))
+        return _labelled(replace(weakest, evidence=evidence), lag, listed[0])
     for start, relation in theorems:
         if start - 1 > listed[-1]:
             continue
@@ -74,12 +76,21 @@ def judge_family(
             )
             evidence = Evidence(min(Rung.PROVED, weakest.evidence.rung), method,
                                 _spread(weakest, f"every {lag.name} in {lags}"))
-            return replace(first, evidence=evidence, derived="", difference="")
+            return replace(first, evidence=evidence, derived=render(relation), difference="")
     rung = min(Rung.CERTIFIED, weakest.evidence.rung)
     evidence = Evidence(rung, f"{weakest.evidence.method}; {lag.name} one by one",
                         _spread(weakest, f"{covered} of {lags}"))
     note = f"proved or certified for {covered} only; larger {lag.name} are not covered"
-    return replace(first, evidence=evidence, notes=(*first.notes, note), derived="", difference="")
+    return _labelled(replace(first, evidence=evidence, notes=(*first.notes, note)), lag, listed[0])
+
+
+def _labelled(verdict: Verdict, lag: sp.Symbol, value: int) -> Verdict:
+    """Say at which lag the formulas of a verdict are."""
+    label = f"{lag.name} = {value}: "
+    return replace(
+        verdict, derived=label + verdict.derived,
+        difference=label + verdict.difference if verdict.difference else "",
+    )
 
 
 def _spread(verdict: Verdict, lags: str) -> str:

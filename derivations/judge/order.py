@@ -28,9 +28,10 @@ _BITS = 512
 
 
 def valuation(expression: sp.Expr, small: sp.Symbol, limit: int) -> int | None:
-    """Return the order of vanishing of a rational expression in `small`, capped at `limit`.
+    """Return the order of vanishing of an algebraic expression in `small`, capped at `limit`.
 
-    Returns None if the expression is not rational in `small`.
+    Rational expressions are read off their polynomials; others by derivatives at zero, each tested
+    for zero exactly. Returns None where neither decides.
     """
     numerator, denominator = sp.fraction(sp.cancel(sp.together(expression)))
     if is_zero(numerator):
@@ -40,9 +41,26 @@ def valuation(expression: sp.Expr, small: sp.Symbol, limit: int) -> int | None:
             min(monomial[0] for monomial, c in sp.Poly(part, small).terms() if not is_zero(c))
             for part in (numerator, denominator)
         ]
+        return min(limit, orders[0] - orders[1])
     except sp.PolynomialError:
-        return None
-    return min(limit, orders[0] - orders[1])
+        pass
+    for order in range(limit):
+        value = expression.subs(small, 0)
+        if value.has(sp.zoo, sp.nan, sp.oo):
+            return None
+        if not is_zero(value):
+            return order
+        expression = sp.diff(expression, small)
+    return limit
+
+
+def _positive(domains: Mapping[sp.Symbol, Domain], small: sp.Symbol) -> dict[sp.Symbol, sp.Symbol]:
+    """Return positive stand-ins, so that sqrt(C**2) is C where the domain says C > 0."""
+    return {
+        s: sp.Dummy(s.name, positive=True)
+        for s, d in domains.items()
+        if s != small and d.low is not None and d.low >= 0 and (d.low > 0 or d.low_open)
+    }
 
 
 def observed_order(
@@ -89,14 +107,15 @@ def judge_order(
     if derived is None and value.series is not None and value.series[0] == small:
         _, derived, reach = value.series
     if derived is not None and (reach is None or reach >= order):
-        found = valuation(printed / derived - 1, small, order)
+        stand_in = _positive(domains, small)
+        relative = (printed / derived - 1).subs(stand_in)
+        found = valuation(relative, small, order)
         if found is not None and found >= order:
             what = "exact algebra" if reach is None else f"exact series to order {reach}"
             return comparison.proved(f"{what}: the relative error vanishes to order {found}")
         if found is not None:
-            leading = canonical(
-                sp.limit(sp.cancel((printed / derived - 1) / small**found), small, 0)
-            )
+            leading = sp.limit(sp.cancel(relative / small**found), small, 0)
+            leading = canonical(leading.subs({v: k for k, v in stand_in.items()}))
             point = search.smallest(
                 others, lambda p: balls.sign(leading, p) in (-1, 1) if leading.free_symbols else True
             )

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations.algebra import canonical
+from derivations.algebra import canonical, is_zero
 from derivations.claim import Relation, Verdict
 from derivations.domain import Domain
 from derivations.formula import render
@@ -42,6 +42,8 @@ class Region:
         The region as a reader should see it.
     basis
         Ids of the derivations it comes from.
+    whole
+        Whether it is derived that the region is exactly variable < edge.
     """
 
     conditions: tuple[sp.Expr, ...]
@@ -50,6 +52,7 @@ class Region:
     edge: sp.Expr | None
     text: str
     basis: tuple[str, ...] = ()
+    whole: bool = False
 
 
 def printed_edge(printed: sp.Basic, variable: sp.Symbol) -> sp.Expr | None:
@@ -66,10 +69,15 @@ def printed_edge(printed: sp.Basic, variable: sp.Symbol) -> sp.Expr | None:
 def _difference(printed: sp.Basic, region: Region) -> str:
     edge = printed_edge(printed, region.variable)
     if edge is not None and region.edge is not None:
-        return render(canonical(region.edge - edge))
+        gap = canonical(region.edge - edge)
+        return "0" if is_zero(gap) else render(gap)
     if edge is not None:
         return f"x_c - ({render(edge)}), with x_c the threshold in x of: {region.text}"
-    if len(region.conditions) == 1 and isinstance(printed, sp.core.relational.Relational):
+    if (
+        len(region.conditions) == 1
+        and isinstance(printed, sp.core.relational.Relational)
+        and printed.has(region.variable)
+    ):
         gap = canonical(region.conditions[0] - (printed.gts - printed.lts))
         return render(gap)
     return ""
@@ -112,6 +120,9 @@ def judge_region(
         Domain of every free symbol.
     """
     comparison = Comparison(domains, (), region.text, _difference(printed, region))
+    edge = printed_edge(printed, region.variable)
+    if region.whole and edge is not None and is_zero(region.edge - edge):
+        return comparison.proved("exact algebra: the printed edge is the derived one")
     box = [r for s, d in domains.items() for r in smt.box(s, d)]
     truth = [sp.StrictGreaterThan(c, 0, evaluate=False) for c in region.conditions]
     questions = {

@@ -21,7 +21,7 @@ Point = dict[sp.Symbol, Fraction]
 Broken = Callable[[Point], bool]
 
 #: How many candidates a search may decide before it gives way to the solver's own model.
-BUDGET = 6000
+BUDGET = 2000
 
 
 def _cost(value: Fraction) -> int:

@@ -2,7 +2,9 @@ r"""Proof over a whole region by an SMT solver (z3's nonlinear real arithmetic).
 
 Only polynomial facts reach the solver: quotients are cleared with their sign, square roots become
 fresh unknowns with their defining equation, and a root whose radicand is not shown non-negative
-is refused, since its equation would make every implication vacuously true.
+is refused, since its equation would make every implication vacuously true. Exponentials become
+positive unknowns: what holds for every positive value holds for theirs, and a model found that way
+is no counterexample.
 """
 
 from __future__ import annotations
@@ -68,6 +70,7 @@ class _Translator:
         self.roots: dict[sp.Expr, Any] = {}
         self.radicands: list[sp.Expr] = []
         self.side: list[Any] = []
+        self.abstracted: dict[sp.Expr, Any] = {}
 
     def name(self, symbol: sp.Symbol) -> Any:
         if symbol not in self.names:
@@ -90,6 +93,8 @@ class _Translator:
         if e.is_Pow and e.exp.is_Rational and e.exp.q == 2 and e.exp.p > 0:
             root = self.root(e.base)
             return z3.Product([root] * int(e.exp.p))
+        if isinstance(e, sp.exp):
+            return self.positive(e)
         if isinstance(e, sp.Abs):
             a = self.term(e.args[0])
             return z3.If(a >= 0, a, -a)
@@ -109,6 +114,13 @@ class _Translator:
             over, under = sp.fraction(sp.together(radicand))
             self.side += [unknown >= 0, unknown * unknown * self.term(under) == self.term(over)]
         return self.roots[radicand]
+
+    def positive(self, e: sp.Expr) -> Any:
+        """Stand in for an exponential: of its value only the sign is told."""
+        if e not in self.abstracted:
+            self.abstracted[e] = self.z3.Real(f"exp_{len(self.abstracted)}")
+            self.side.append(self.abstracted[e] > 0)
+        return self.abstracted[e]
 
     def relation(self, r: sp.Basic) -> Any:
         z3 = self.z3
@@ -179,19 +191,21 @@ def entails(
             a.is_Pow and not a.exp.is_Integer for a in sp.preorder_traversal(h))]
         if entails(rootless, [sp.GreaterThan(radicand, 0, evaluate=False)]).answer is not Answer.YES:
             return Outcome(Answer.UNKNOWN, f"sqrt({radicand}) is not shown real on the region")
-    solver = z3.SolverFor("QF_NRA")
-    solver.set("timeout", timeout)
-    solver.add(*assumed, *translator.side)
-    solver.add(z3.Not(z3.And(*wanted)) if wanted else z3.BoolVal(False))
-    answer = solver.check()
-    if answer == z3.unsat:
-        return Outcome(Answer.YES, f"SMT (z3 {z3.get_version_string()}): the negation is unsatisfiable")
-    if answer == z3.sat:
-        model = solver.model()
-        return Outcome(
-            Answer.NO,
-            f"SMT (z3 {z3.get_version_string()}): the negation has a model",
-            {symbol: _rational(model.eval(term, model_completion=True))
-             for symbol, term in translator.names.items()},
-        )
-    return Outcome(Answer.UNKNOWN, f"SMT (z3): {solver.reason_unknown()}")
+    version = f"SMT (z3 {z3.get_version_string()})"
+    for conclusion in wanted:  # one by one: a disjunction of negations is far harder
+        solver = z3.SolverFor("QF_NRA")
+        solver.set("timeout", timeout)
+        solver.add(*assumed, *translator.side, z3.Not(conclusion))
+        answer = solver.check()
+        if answer == z3.sat and translator.abstracted:
+            return Outcome(Answer.UNKNOWN, f"{version}: exponentials are known by their sign only")
+        if answer == z3.sat:
+            model = solver.model()
+            values = {
+                symbol: _rational(model.eval(term, model_completion=True))
+                for symbol, term in translator.names.items()
+            }
+            return Outcome(Answer.NO, f"{version}: the negation has a model", values)
+        if answer != z3.unsat:
+            return Outcome(Answer.UNKNOWN, f"{version}: {solver.reason_unknown()}")
+    return Outcome(Answer.YES, f"{version}: the negation is unsatisfiable")

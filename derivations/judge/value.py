@@ -42,6 +42,8 @@ class Value:
         Leading terms in a small parameter, as (symbol, terms, order of the relative remainder).
     basis
         Ids of the derivations it comes from.
+    symbols
+        What it depends on, where there is no closed form to tell.
     """
 
     expression: sp.Expr | None = None
@@ -51,6 +53,7 @@ class Value:
     text: str = ""
     series: tuple[sp.Symbol, sp.Expr, int] | None = None
     basis: tuple[str, ...] = ()
+    symbols: tuple[sp.Symbol, ...] = ()
 
     def ball(self, point: Point, bits: int = 192) -> Any:
         """Return a ball containing the value at `point`."""
@@ -70,6 +73,8 @@ class Value:
 
 def difference_text(printed: sp.Expr, value: Value) -> str:
     """Return derived minus printed in lowest terms, as text."""
+    if value.expression is not None and is_zero(value.expression - printed):
+        return "0"
     if value.expression is None:
         return f"({value.text}) - ({render(printed)})"
     return render(canonical(value.expression - printed))

@@ -1,0 +1,71 @@
+r"""Targets of theorem-7: the oscillator's coefficients, its rule, its curve from rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import sympy as sp
+
+from derivations.derivation import Derivation
+from derivations.judge.value import Value
+from derivations.notation import quantity
+from derivations.results import oscillator, refresh_rule, slow_start, transition
+from derivations.targets.base import LINEAR, Setting, Target
+
+__all__ = ["OSCILLATOR", "coefficients"]
+
+_delta = quantity("delta")
+
+
+def coefficients(setting: Setting) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """Return theorem-7's mass, damping and stiffness, delta symbolic."""
+    derived = oscillator.derive(setting.update)
+    return derived["mass"], derived["damping"], derived["stiffness"]
+
+
+def _from(derive: Callable[..., Derivation], result: str) -> Callable[[Setting], Value]:
+    def build(setting: Setting) -> Value:
+        derivation = derive(setting.update)
+        return Value(derivation[result], basis=(derivation.id, *derivation.depends))
+
+    return build
+
+
+def _from_rest(result: str) -> Callable[[Setting], Value]:
+    """Put the update's coefficients (delta = 1) into a curve of prop-14 in M, C, K.
+
+    The overdamped form serves every regime where it is read over the complex numbers; only critical
+    damping, a set of measure zero, is left out.
+    """
+
+    def build(setting: Setting) -> Value:
+        mass, damping, stiffness = (e.subs(_delta, 1) for e in coefficients(setting))
+        derivation = slow_start.derive()
+        values = {quantity("M"): mass, quantity("C"): damping, quantity("K"): stiffness}
+        return Value(
+            derivation[result].subs(values, simultaneous=True),
+            where=(sp.StrictGreaterThan(mass, 0, evaluate=False),),
+            basis=(derivation.id, "theorem-7"),
+        )
+
+    return build
+
+
+OSCILLATOR = (
+    Target("mass", "coefficient of q'' in theorem-7, delta = 1 unless printed", "step^2", LINEAR,
+           _from(oscillator.derive, "mass")),
+    Target("damping", "coefficient of q' in theorem-7", "step", LINEAR,
+           _from(oscillator.derive, "damping")),
+    Target("stiffness", "coefficient of q in theorem-7", "1", LINEAR,
+           _from(oscillator.derive, "stiffness")),
+    Target("cubic_coefficient", "coefficient of lambda^3 that theorem-7 drops", "step^3", LINEAR,
+           _from(oscillator.derive, "cubic")),
+    Target("rule_threshold", "x at which theorem-7's damping vanishes (prop-9)", "1", LINEAR,
+           _from(refresh_rule.derive, "rule_threshold")),
+    Target("truncated_onset", "x at which theorem-7 turns oscillatory", "1", LINEAR,
+           _from(transition.derive, "truncated_onset")),
+    Target("trajectory", "theorem-7 from rest, q(0) = 1, at time t", "1", (*LINEAR, "t"),
+           _from_rest("overdamped")),
+    Target("inflection_time", "time of steepest progress of theorem-7 from rest", "step", LINEAR,
+           _from_rest("inflection_time")),
+)

@@ -1,0 +1,135 @@
+r"""Targets about borders: where the exact map is stable, and where it starts to oscillate."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+
+import sympy as sp
+
+from derivations.algebra import canonical
+from derivations.claim import Provenance
+from derivations.derivation import Workings
+from derivations.formula import render
+from derivations.judge.region import Region
+from derivations.judge.search import Point
+from derivations.judge.value import Value
+from derivations.notation import quantity
+from derivations.results import lag_rule, onset, sawtooth, stability
+from derivations.results.binding import binding
+from derivations.results.stability_conditions import conditions, is_stable_at
+from derivations.targets.base import LINEAR, Setting, Target, every_lag
+from derivations.update import Update
+
+__all__ = ["THRESHOLDS", "sufficient_for_every_lag"]
+
+_mu, _x = quantity("mu"), quantity("x")
+
+
+def _positive(e: sp.Expr) -> sp.Basic:
+    return sp.StrictGreaterThan(e, 0, evaluate=False)
+
+
+@lru_cache(maxsize=64)
+def _binding(update: Update) -> tuple[sp.Expr, ...]:
+    """Return the stability conditions that bind; the others are proved to follow."""
+    work = Workings("stable-region", "", Provenance.EXTENSION, update.conventions())
+    return tuple(binding(work, conditions(update)))
+
+
+def _edge(binding: tuple[sp.Expr, ...]) -> sp.Expr | None:
+    """Return the threshold as a formula where one condition binds and has degree 1 or 2 in x."""
+    if len(binding) != 1:
+        return None
+    polynomial = sp.Poly(binding[0], _x)
+    if polynomial.degree() > 2:
+        return None
+    roots = sp.solve(binding[0], _x)
+    at = {_mu: sp.Rational(1, 3), quantity("s"): sp.S.One}
+    positive = [r for r in roots if r.subs(at).evalf() > 0]
+    return min(positive, key=lambda r: r.subs(at).evalf()) if positive else None
+
+
+def _threshold(setting: Setting) -> Region:
+    update = setting.update
+    assert update is not None
+    if _has_levin_may(setting):
+        return _levin_may(update)
+    binds = _binding(update)
+    edge = _edge(binds)
+    text = f"x < {render(canonical(edge))}" if edge is not None and edge.is_rational_function() else (
+        " and ".join(render(_positive(c)) for c in binds)
+    )
+    lag = update.lag_model.parameter
+
+    def contains(point: Point) -> bool:
+        values = {**{s: v for s, v in setting.pinned.items()}, **point}
+        return is_stable_at(update, {s: v for s, v in values.items() if s != lag})
+
+    return Region(
+        binds, contains, _x, edge, text,
+        ("sec-3.1" if update.lag_model.name == "constant" else "sec-3.2",),
+    )
+
+
+def _has_levin_may(setting: Setting) -> bool:
+    """Whether the claim is about every constant lag without momentum, where there is a closed form."""
+    update = setting.update
+    return (
+        every_lag(setting) and update is not None and update.lag_model.name == "constant"
+        and update.stale_share == 1 and setting.pinned.get(_mu) == 0
+    )
+
+
+def _levin_may(update: Update) -> Region:
+    derived = stability.derive(update)
+    edge, lag = derived["levin_may"], update.lag_model.parameter
+
+    def contains(point: Point) -> bool:
+        rest = {_mu: Fraction(0), **{s: v for s, v in point.items() if s != lag}}
+        return is_stable_at(update.at(int(point[lag])), rest)
+
+    return Region((edge - _x,), contains, _x, edge, f"x < {render(edge)}", (derived.id,), whole=True)
+
+
+def sufficient_for_every_lag(update: Update) -> list[tuple[int, sp.Basic]]:
+    """Return the derived theorems "this implies stability for every lag from the first on".
+
+    Returns
+    -------
+    list of (first lag, relation)
+        Relations in x, mu, the share and the symbolic lag.
+    """
+    if update.lag_model.name == "sawtooth":
+        derived = sawtooth.derive(update) if update.stale_share == 1 else None
+        found = derived.results.get("sufficient") if derived is not None else None
+        return [(1, found)] if found is not None else []
+    relation = lag_rule.derive(update)["sufficient"]
+    parity = sp.S.NegativeOne**quantity("d")
+    either = [relation.subs(parity, sign) for sign in (1, -1)]  # so that it serves even and odd lags
+    return [(1, sp.And(*either))]
+
+
+def _onset(setting: Setting) -> Value:
+    derived = onset.derive(setting.update)
+    return Value(derived["onset"], basis=(derived.id,))
+
+
+def _sawtooth(result: str):  # type: ignore[no-untyped-def]
+    def build(setting: Setting) -> Value:
+        derived = sawtooth.derive(setting.update)
+        return Value(derived[result], basis=(derived.id,))
+
+    return build
+
+
+THRESHOLDS = (
+    Target("threshold", "first x > 0 at which the exact map loses stability", "1", LINEAR,
+           _threshold, by_lag=lambda setting: every_lag(setting) and not _has_levin_may(setting)),
+    Target("onset", "first x at which the dominant root is no longer real and positive", "1",
+           LINEAR, _onset),
+    Target("flip_threshold", "x at which a monodromy eigenvalue reaches -1", "1", LINEAR,
+           _sawtooth("flip")),
+    Target("neimark_sacker_threshold", "x at which a pair of monodromy eigenvalues reaches modulus 1",
+           "1", LINEAR, _sawtooth("neimark_sacker")),
+)

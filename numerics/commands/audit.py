@@ -1,0 +1,72 @@
+"""``grpo-dynamics audit``: the formulas of a file against the derived ones."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from numerics.commands.arguments import Parser
+from numerics.commands.output import print_json, table, wrapped
+
+if TYPE_CHECKING:
+    from derivations.audit import Audited
+
+__all__ = ["configure", "render", "run"]
+
+
+def configure(parser: Parser) -> None:
+    """Declare the flags."""
+    parser.add_argument(
+        "files", metavar="FILE", nargs="+", help="a TOML file of [[claim]] tables"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON, for machines")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Judge every claim; 1 if a verdict is not the one its file expects."""
+    from derivations.audit import audit_files
+    from numerics.report.witness import confirm
+
+    rows = [(row, confirm(row)) for row in audit_files(args.files)]
+    if args.json:
+        print_json([{**row.json(), "on_the_map": on_the_map} for row, on_the_map in rows])
+    else:
+        print(render(rows))
+    return 0 if all(row.as_expected for row, _ in rows) else 1
+
+
+def render(rows: Iterable[tuple[Audited, str]]) -> str:
+    """Return verdicts for an 80-column terminal, each with its reason, and a summary.
+
+    Parameters
+    ----------
+    rows
+        Each audited claim, and what the discrete map does at its counterexample.
+    """
+    rows = list(rows)
+    unexpected = sum(not row.as_expected for row, _ in rows)
+    claims = "1 claim" if len(rows) == 1 else f"{len(rows)} claims"
+    blocks = [_block(row, on_the_map) for row, on_the_map in rows]
+    return "\n".join([*blocks, f"{claims}, {unexpected} not as expected"])
+
+
+def _block(row: Audited, on_the_map: str) -> str:
+    claim, verdict = row.claim, row.verdict
+    word = f"{verdict.word.value.upper()} ({verdict.evidence.rung.word})"
+    if not row.as_expected:
+        word += f", expected {claim.expect.value}"
+    conventions = ", ".join(f"{name} {value}" for name, value in row.conventions.items())
+    point = ", ".join(f"{name} = {value}" for name, value in verdict.counterexample.items())
+    lines = [
+        ("printed", claim.says),
+        ("relation", claim.relation.value),
+        ("derived", verdict.derived),
+        ("differs", verdict.difference if verdict.difference != "0" else ""),
+        ("smallest", ": ".join(filter(None, (point, verdict.witness)))),
+        ("simulated", on_the_map),
+        ("evidence", "; ".join(filter(None, (verdict.evidence.method, verdict.evidence.domain)))),
+        *(("note", note) for note in verdict.notes),
+    ]
+    head = wrapped(f"{claim.id}  {claim.quantity}; {conventions}  {word}", indent=0, hanging=2)
+    return f"{head}\n{table((name, text) for name, text in lines if text)}\n"

@@ -1,0 +1,96 @@
+r"""Constant lag: every x at which a characteristic root is on the unit circle.
+
+With chi = a + x F, ``a(z) = (z-1)(1-mu/z)`` and ``F(z) = G(z) (1 - s + s z**-d)``, a root z on the
+circle needs ``x(z) = -a/F`` real and positive: ``H = a conj(F)`` real and negative. On the circle
+``Im H / sin w`` is a polynomial in cos w, and its sign tells more than its zeros: a pair leaves the
+disc with growing x exactly where it falls from + to - as w grows, because
+``d log|z| / dx = Im(dx/dw) / |dx/dw|**2`` and ``Im x = -Im H / |F|**2``. Counting the pairs that
+leave gives the number of unstable roots at every x without computing one (extension; for heavy ball
+at s = 1 theory section 3.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from math import pi, sin
+
+from numerics.exact.arithmetic import decimal, power
+from numerics.exact.configuration import Configuration
+from numerics.exact.contact import FLIP, NEIMARK_SACKER, Contact
+from numerics.exact.crossings import zeros
+
+__all__ = ["contacts"]
+
+_PER_TURN = 12  # grid points to half a period of the fastest oscillation
+_GRADING = 1.15
+
+Pair = tuple[Decimal, Decimal]
+
+
+def contacts(c: Configuration) -> list[Contact]:
+    """Return the contacts below an x beyond which no root configuration is stable."""
+    g0, g1 = map(decimal, c.recurrence.gain)
+    share, mu = decimal(c.share), decimal(c.momentum)
+    on_circle = _force_along_circle(c)
+
+    def bend(cosine: Decimal) -> Decimal:
+        return on_circle(cosine)[0][1]
+
+    # The roots of a stable polynomial of degree n sum to less than n and have elementary symmetric
+    # functions below binomials, which bounds |x_f| g0 and |x_s| g0 each by degree + 2.
+    bound = 2 * (c.delay + 4) / g0
+    found = []
+    # `bend` is positive at w = 0, where it is (1-mu) G(1), and the first zeros may lie close.
+    sign = 1
+    for zero in zeros(bend, _cosines(c)):
+        if zero.at <= -1:
+            continue
+        sign = zero.after
+        (re, _), size = on_circle(zero.at)
+        if re < 0 and -re < bound * size:  # size is 0 where x is infinite
+            found.append(Contact(-re / size, NEIMARK_SACKER, zero.before - zero.after))
+    at_flip = (g0 - g1) * (1 - share + (-1) ** c.delay * share)
+    if at_flip > 0:
+        found.append(Contact(2 * (1 + mu) / at_flip, FLIP, sign))
+    return found
+
+
+def _force_along_circle(c: Configuration) -> Callable[[Decimal], tuple[Pair, Decimal]]:
+    r"""Return ``cos w -> ((Re H, Im H / sin w), |F|**2)``."""
+    g0, g1 = map(decimal, c.recurrence.gain)
+    share, mu = decimal(c.share), decimal(c.momentum)
+
+    def on_circle(cosine: Decimal) -> tuple[Pair, Decimal]:
+        sine2 = 1 - cosine * cosine
+
+        def times(one: Pair, other: Pair) -> Pair:  # numbers p + i q sin w as (p, q)
+            return (
+                one[0] * other[0] - one[1] * other[1] * sine2,
+                one[0] * other[1] + one[1] * other[0],
+            )
+
+        alpha, beta = power(2 * cosine, Decimal(1), c.delay)  # z**d = alpha z + beta
+        force = times(
+            (g0 + g1 * cosine, g1),
+            (1 - share + share * (alpha * cosine + beta), share * alpha),
+        )
+        inertia = (1 + mu) * (cosine - 1), 1 - mu
+        return times(inertia, force), force[0] ** 2 + force[1] ** 2 * sine2
+
+    return on_circle
+
+
+def _cosines(c: Configuration) -> list[Decimal]:
+    """Return cos w over (0, pi], graded towards w = 0, and one point beyond -1.
+
+    The polynomial is as smooth beyond -1 as before it, and a zero at -1 is then between two points.
+    """
+    cells = _PER_TURN * (c.delay + 3)
+    smallest = 1e-3 * min(float(1 - c.momentum), 1 / cells) / float(1 + abs(c.share))
+    graded = [pi / cells]
+    while graded[-1] > smallest:
+        graded.append(graded[-1] / _GRADING)
+    angles = graded[:0:-1] + [pi * cell / cells for cell in range(1, cells)]
+    cosines = [1 - 2 * Decimal(sin(angle / 2)) ** 2 for angle in angles]
+    return [*cosines, Decimal(-1), -2 - cosines[-1]]

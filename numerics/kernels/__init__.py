@@ -1,0 +1,18 @@
+"""Kernels compiled from the derivations, one module per result.
+
+Generated from the derivations by `grpo-dynamics report`; do not edit.
+"""
+
+from numerics.kernels import (
+    beta_zero,
+    fixed_point,
+    group_size,
+    oscillator,
+    refresh_rule,
+    slow_root,
+    staleness,
+    transition,
+    variance,
+)
+
+__all__ = ["beta_zero", "fixed_point", "group_size", "oscillator", "refresh_rule", "slow_root", "staleness", "transition", "variance"]

@@ -1,0 +1,21 @@
+r"""The main job: derive everything, judge the record, run the map beside it, and make a page of it."""
+
+from __future__ import annotations
+
+from numerics.report.crosscheck import Crosscheck
+from numerics.report.plots import Figure
+from numerics.report.publish import OutputError, staged
+from numerics.report.run import SCHEMA, Report, Shown, make
+from numerics.report.witness import confirm
+
+__all__ = [
+    "SCHEMA",
+    "Crosscheck",
+    "Figure",
+    "OutputError",
+    "Report",
+    "Shown",
+    "confirm",
+    "make",
+    "staged",
+]

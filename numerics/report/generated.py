@@ -1,0 +1,68 @@
+r"""Files that are committed and yet generated: the derivation book and the kernels.
+
+They are made from the derivations, so they can only differ from what these give now if one of the
+two was changed without the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from derivations import book
+from numerics import kernel_table
+
+__all__ = ["PARTS", "NotACheckout", "Part", "source_tree"]
+
+
+class NotACheckout(ValueError):
+    """The package is installed without the files that are generated into its source tree."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One folder of generated files.
+
+    Attributes
+    ----------
+    folder
+        Where it is in the source tree.
+    differing, regenerate
+        Of a folder: which files differ from what the derivations give; write them all.
+    """
+
+    folder: str
+    differing: Callable[[Path], list[str]]
+    regenerate: Callable[[Path], object]
+
+    def drift(self, root: Path) -> list[str]:
+        """Return the files below `root` that differ, are missing or are too many."""
+        return [f"{self.folder}/{found}" for found in self.differing(root / self.folder)]
+
+    def write(self, root: Path) -> None:
+        """Write the files below `root`."""
+        self.regenerate(root / self.folder)
+
+
+PARTS = (
+    Part("docs/derivations", book.drift, book.write),
+    Part("numerics/kernels", kernel_table.drift, kernel_table.write),
+)
+
+
+def source_tree() -> Path:
+    """Return the root of the source tree that this package is run from.
+
+    Raises
+    ------
+    NotACheckout
+        If it is run from somewhere else.
+    """
+    root = Path(__file__).resolve().parents[2]
+    if not all((root / name).exists() for name in ("pyproject.toml", "docs", "derivations")):
+        raise NotACheckout(
+            "generated files are looked after in a source tree only: clone the project, "
+            "pip install -e . and run this there"
+        )
+    return root

@@ -1,0 +1,209 @@
+r"""The main job: derive everything, judge the record and the theory, run the map beside it all.
+
+The work is a list of independent jobs, done in processes of their own; the report is what they
+return, in the order of the theory and not of completion.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from importlib import metadata
+from multiprocessing import get_context
+from typing import Any
+
+from derivations.audit import Audited, judge_claim
+from derivations.catalogue import CATALOGUE, derivation
+from derivations.record import JudgedEntry, load_record, load_statements
+from derivations.render import html as derivation_html
+from derivations.render import json as derivation_json
+from numerics.report import borders, figures, motion
+from numerics.report.crosscheck import Crosscheck
+from numerics.report.plots import Figure
+from numerics.report.witness import confirm, counterexamples
+
+__all__ = ["SCHEMA", "Report", "Shown", "make"]
+
+SCHEMA = "grpo-dynamics/report/1"
+
+_DISTRIBUTIONS = (
+    "grpo-dynamics", "sympy", "z3-solver", "python-flint", "hypothesis", "numpy", "scipy",
+    "matplotlib",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A derivation under the premises it is shown at, as data and as a piece of the page."""
+
+    id: str
+    title: str
+    provenance: str
+    rung: str
+    data: Mapping[str, object]
+    html: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything the main job found.
+
+    Attributes
+    ----------
+    record
+        The published record, every reading judged.
+    statements
+        The theory's own statements, judged.
+    derivations
+        Every result of the catalogue.
+    crosschecks
+        Exact results against the discrete map.
+    figures
+        For the page.
+    on_the_map
+        Claim id to what the map does at the claim's counterexample.
+    versions
+        Distribution to version, for every program that took part.
+    """
+
+    record: tuple[JudgedEntry, ...]
+    statements: tuple[Audited, ...]
+    derivations: tuple[Shown, ...]
+    crosschecks: tuple[Crosscheck, ...]
+    figures: tuple[Figure, ...]
+    on_the_map: Mapping[str, str]
+    versions: Mapping[str, str]
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether every verdict is the expected one and every cross-check passed."""
+        return (
+            all(judged.as_expected for judged in self.record)
+            and all(audited.as_expected for audited in self.statements)
+            and all(row.passed for row in self.crosschecks)
+        )
+
+    def json(self) -> dict[str, object]:
+        """Return the report as plain data, without the figures."""
+        record = [judged.json() for judged in self.record]
+        return {
+            "schema": SCHEMA,
+            "versions": dict(self.versions),
+            "as_expected": self.as_expected,
+            "record": record,
+            "statements": [audited.json() for audited in self.statements],
+            "on_the_map": dict(self.on_the_map),
+            "crosschecks": [row.json() for row in self.crosschecks],
+            "derivations": [dict(shown.data) for shown in self.derivations],
+        }
+
+
+_CHECKS: Mapping[str, Callable[[], Crosscheck]] = {
+    "constant threshold": lambda: borders.thresholds("constant"),
+    "sawtooth threshold": lambda: borders.thresholds("sawtooth"),
+    "regained stability": borders.regained_stability,
+    "radius": borders.radii,
+    "onset": borders.onsets,
+    "variance": motion.impulse_variances,
+    "noise": motion.noisy_variances,
+    "curve order": motion.curve_orders,
+    "rate order": motion.rate_orders,
+    "stiffness": motion.stiffnesses,
+}
+
+
+def _entry(id: str) -> JudgedEntry:
+    (entry,) = (entry for entry in load_record() if entry.id == id)
+    return JudgedEntry(entry, tuple((name, judge_claim(claim)) for name, claim in entry.readings))
+
+
+def _statement(id: str) -> Audited:
+    (claim,) = (claim for claim in load_statements() if claim.id == id)
+    return judge_claim(claim)
+
+
+def _derivation(id: str) -> Shown:
+    made = derivation(id, **CATALOGUE[id].shown()[0])
+    return Shown(
+        id, made.title, made.provenance.value, made.rung.word,
+        derivation_json(made), derivation_html(made),
+    )
+
+
+_KINDS: Mapping[str, Callable[[str], Any]] = {
+    "record": _entry,
+    "statement": _statement,
+    "derivation": _derivation,
+    "crosscheck": lambda name: _CHECKS[name](),
+    "figure": lambda name: figures.FIGURES[name](),
+}
+
+
+def _do(job: tuple[str, str]) -> Any:
+    kind, name = job
+    return _KINDS[kind](name)
+
+
+def make(
+    progress: Callable[[Iterable[Any], int], Iterable[Any]] = lambda results, total: results,
+    *,
+    processes: int | None = None,
+) -> Report:
+    """Do the main job.
+
+    Parameters
+    ----------
+    progress
+        Wraps the iteration over the results, given their number, for a progress bar.
+    processes
+        How many processes share the work; one per processor by default, and 1 stays in this one.
+    """
+    jobs = [
+        *(("record", entry.id) for entry in load_record()),
+        *(("statement", claim.id) for claim in load_statements()),
+        *(("derivation", id) for id in CATALOGUE),
+        *(("crosscheck", name) for name in _CHECKS),
+        *(("figure", name) for name in figures.FIGURES),
+    ]
+    done: dict[str, list[Any]] = {kind: [] for kind in _KINDS}
+    for (kind, _), result in zip(jobs, progress(_results(jobs, processes), len(jobs)), strict=True):
+        done[kind].append(result)
+    rows = [audited for judged in done["record"] for _, audited in judged.readings]
+    rows += done["statement"]
+    on_the_map = {audited.claim.id: confirm(audited) for audited in rows}
+    return Report(
+        record=tuple(done["record"]),
+        statements=tuple(done["statement"]),
+        derivations=tuple(done["derivation"]),
+        crosschecks=(*done["crosscheck"], counterexamples(rows)),
+        figures=tuple(done["figure"]),
+        on_the_map={id: words for id, words in on_the_map.items() if words},
+        versions=_versions(),
+    )
+
+
+def _results(jobs: list[tuple[str, str]], processes: int | None) -> Iterable[Any]:
+    processes = processes or os.cpu_count() or 1
+    if processes == 1:
+        yield from map(_do, jobs)
+        return
+    # Spawned, not forked: a fork would copy the threads of numerical libraries half.
+    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+        try:
+            yield from pool.map(_do, jobs)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in _DISTRIBUTIONS:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = "not installed"
+    return found
