@@ -13,6 +13,8 @@ from __future__ import annotations
 import sympy as sp
 from sympy.polys.rings import PolyElement, PolyRing
 
+from derivations.notation import QUANTITIES
+
 __all__ = ["canonical", "is_zero", "numerator_denominator"]
 
 #: Symbols that are whole numbers wherever they are exponents, so that (a/b)**d is a**d/b**d.
@@ -105,10 +107,14 @@ def canonical(expression: sp.Expr) -> sp.Expr:
     return sp.Mul(sign, *factors)
 
 
-def _typical(e: sp.Expr) -> sp.Expr:
+def _typical(e: sp.Expr) -> float:
     """Evaluate at a point inside every quantity's usual range, to choose a sign for printing."""
-    value = e.subs({s: sp.Rational(1, 7 + i) for i, s in enumerate(sorted(e.free_symbols, key=str))})
-    return value if value.is_number and value.is_real else sp.S.Zero
+    at = {}
+    for i, s in enumerate(sorted(e.free_symbols, key=str)):
+        low = QUANTITIES[s.name].domain.low if s.name in QUANTITIES else None
+        at[s] = sp.Rational(low or 0) + sp.Rational(1, 7 + i)
+    value = sp.N(e.subs(at))
+    return float(value) if value.is_Float else 0.0
 
 
 def _polynomial(e: sp.Expr) -> PolyElement | None:
@@ -144,6 +150,8 @@ def is_zero(expression: sp.Expr) -> bool:
     # Innermost radicals were made first; eliminate from the outermost inwards.
     for symbol, radicand, index in reversed(generators.roots):
         over, under = sp.fraction(sp.together(radicand))
+        if not numerator.is_polynomial(symbol):
+            return False  # a root inside a power with a symbolic exponent is beyond this test
         polynomial = sp.Poly(numerator, symbol)
         lowered = sp.S.Zero
         for (power,), coefficient in polynomial.terms():

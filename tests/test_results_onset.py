@@ -10,6 +10,7 @@ import mpmath as mp
 import pytest
 import reference
 import sympy as sp
+from printed import agrees
 
 from derivations.algebra import is_zero
 from derivations.characteristic import z
@@ -43,12 +44,11 @@ TABLE = [  # the theory's reference numbers
 @pytest.mark.parametrize(("mu", "lag", "printed"), TABLE)
 def test_onsets_of_the_theory(mu, lag, printed) -> None:
     at = {MU: sp.Rational(mu), D: lag}
-    digits = len(printed.replace(".", "").lstrip("0"))
     forms = [onset.derive(update(lag=lag))["onset"]]
     if (mu, lag) != ("0", 0):  # there the general form is 0/0
         forms.append(onset.derive(update())["onset"])
     for form in forms:
-        assert sp.N(form.subs(at), digits) == sp.Float(printed, digits)
+        assert agrees(form.subs(at), printed)
 
 
 def test_forms_of_the_theory() -> None:
@@ -57,10 +57,8 @@ def test_forms_of_the_theory() -> None:
     assert is_zero(at_once["alternation"] - (1 + sp.sqrt(MU)) ** 2)
     assert is_zero(onset.derive(update(lag=1))["onset"] - ((1 - MU) / 2) ** 2)
     every = onset.derive(update())
-    assert is_zero(every["momentum_free"] - D**D / (D + 1) ** (D + 1)) or all(
-        every["momentum_free"].subs(D, d) == sp.Rational(d**d, (d + 1) ** (d + 1))
-        for d in range(1, 30)
-    )
+    for lag in range(1, 30):
+        assert every["momentum_free"].subs(D, lag) == sp.Rational(lag**lag, (lag + 1) ** (lag + 1))
     spread = sp.sqrt(D**2 * (1 + MU) ** 2 - 4 * (D**2 - 1) * MU)
     assert is_zero(every["root"] - (D * (1 + MU) + spread) / (2 * (D + 1)))
     nesterov = onset.derive(update("nesterov", lag=0))
@@ -96,7 +94,7 @@ def largest(premise: Update, mu: sp.Rational) -> sp.Expr:
 )
 def test_the_slowest_mode_is_real_and_positive_up_to_the_onset(optimizer, lag_model, lag) -> None:
     lag += lag_model == "sawtooth"
-    for mu in ("1/10", "1/2", "9/10"):
+    for mu in ("1/10", "9/10"):
         run = reference.Run(optimizer, lag_model, F(mu), F(1), lag)
         edge = F(str(largest(update(optimizer, lag_model, 1, lag), sp.Rational(mu))))
         for factor in (F(1, 10), F(3, 5), F(99, 100), 1 - F(1, 10**9)):
@@ -132,15 +130,14 @@ def test_x_of_a_real_root_at_any_share(optimizer, share) -> None:
     at = {MU: sp.Rational(1, 3), S: sp.Rational(-1, 4)}
     x = derived["x_of_z"].subs(at).subs(z, sp.Rational(5, 6))
     run = reference.Run(optimizer, "constant", F(1, 3), F(str(share.subs(at))), 3)
-    roots = reference.roots(run, F(int(x.p), int(x.q)))
-    assert min(abs(root - reference.number(F(5, 6))) for root in roots) < mp.mpf(10) ** -30
-    # The critical polynomial vanishes exactly where x(z) is flat.
-    slope = sp.diff(derived["x_of_z"].subs(at), z)
-    ratio = sp.cancel(slope / derived["critical"].subs(at))
-    over, under = (sp.Poly(part, z) for part in sp.fraction(ratio))
-    assert over.degree() <= 2  # a power of z may be left, no other zero
-    assert over.monoms() == [(over.degree(),)]
-    assert under.degree() > 0
+    with mp.workdps(40):
+        roots = reference.roots(run, F(int(x.p), int(x.q)))
+        assert min(abs(root - reference.number(F(5, 6))) for root in roots) < mp.mpf(10) ** -30
+    # The critical polynomial vanishes exactly where x(z) is flat, z = 0 aside.
+    flat = sp.Poly(sp.fraction(sp.together(sp.diff(derived["x_of_z"].subs(at), z)))[0], z)
+    critical = sp.Poly(derived["critical"].subs(at), z)
+    apart = {root for root, _ in flat.factor_list()[1]} ^ {r for r, _ in critical.factor_list()[1]}
+    assert apart <= {sp.Poly(z, z)}
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
@@ -148,10 +145,12 @@ def test_sawtooth_discriminant_at_any_share(optimizer) -> None:
     derived = onset.derive(update(optimizer, "sawtooth", S, 3))
     mu, x, share = F(1, 3), F(1, 5), F(-1, 4)
     run = reference.Run(optimizer, "sawtooth", mu, share, 3)
-    one, other = reference.monodromy_eigenvalues(run, x)
     at = {k: sp.Rational(v.numerator, v.denominator) for k, v in ((MU, mu), (X, x), (S, share))}
-    assert abs(sp.N(derived["trace"].subs(at), 40) - mp.re(one + other)) < 1e-30
-    assert abs(sp.N(derived["discriminant"].subs(at), 40) - mp.re((one - other) ** 2)) < 1e-30
+    with mp.workdps(40):
+        one, other = reference.monodromy_eigenvalues(run, x)
+        for name, plain in (("trace", one + other), ("discriminant", (one - other) ** 2)):
+            value = derived[name].subs(at)
+            assert abs(mp.mpf(value.p) / value.q - plain) < mp.mpf(10) ** -30
 
 
 @pytest.mark.parametrize(
@@ -167,10 +166,11 @@ def test_every_step_is_proved(optimizer, lag_model, lag) -> None:
 @pytest.mark.parametrize("lag_model", LAG_MODELS)
 def test_a_changed_premise_changes_the_onset(lag_model) -> None:
     plain = update(lag_model=lag_model)
-    before = onset.derive(plain)["onset"]
+    at = {MU: sp.Rational(1, 3), D: 3, N: 3}
+    before = sp.N(onset.derive(plain)["onset"].subs(at))
     for change in ({"intake": sp.Integer(2)}, {"passed": 1 + MU}):
         other = replace(plain, optimizer=replace(plain.optimizer, **change))
-        assert not is_zero(onset.derive(other)["onset"] - before)
+        assert abs(sp.N(onset.derive(other)["onset"].subs(at)) / before - 1) > 0.1
 
 
 def test_a_symbolic_refresh_needs_share_1() -> None:

@@ -68,7 +68,7 @@ class Value:
         return all(balls.truth(relation, point) for relation in self.where)
 
     def __str__(self) -> str:
-        return self.text or render(canonical(self.expression))
+        return self.text or shown(self.expression)
 
 
 def difference_text(printed: sp.Expr, value: Value) -> str:
@@ -77,7 +77,15 @@ def difference_text(printed: sp.Expr, value: Value) -> str:
         return "0"
     if value.expression is None:
         return f"({value.text}) - ({render(printed)})"
-    return render(canonical(value.expression - printed))
+    return shown(value.expression - printed)
+
+
+def shown(expression: sp.Expr) -> str:
+    """Return an expression as text: in lowest terms, or as derived where radicals make that worse."""
+    reduced = canonical(expression)
+    if not expression.is_rational_function() and sp.count_ops(reduced) > sp.count_ops(expression):
+        reduced = expression
+    return render(reduced)
 
 
 def judge_value(

@@ -164,7 +164,7 @@ def _closed(
 def _with_root_of_mu(e: sp.Expr) -> sp.Expr:
     """Lowest terms, factored, in the square root of mu."""
     g = sp.Dummy("g", positive=True)
-    return sp.factor(sp.cancel(e.subs(_mu, g**2))).subs(g, sp.sqrt(_mu))
+    return canonical(e.subs(_mu, g**2)).subs(g, sp.sqrt(_mu))
 
 
 def _sawtooth(work: Workings, update: Update) -> dict[str, sp.Basic]:

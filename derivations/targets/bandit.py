@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy as sp
 
+from derivations.formula import render
 from derivations.judge import balls
 from derivations.judge.search import Point
 from derivations.judge.value import Value
@@ -75,7 +76,10 @@ def _finite_group(
     def build(setting: Setting) -> Value:
         normaliser, ddof = str(setting.choices["normaliser"]), int(str(setting.choices["ddof"]))
         tiny = inverse("G")
-        derived = group_size.derive(normaliser, ddof)[leading].subs(_G, 1 / tiny)
+        closed = group_size.derive(normaliser, ddof)[leading]
+        if normaliser == "mean" and leading == "drift":  # linear in the rewards: exact for every G
+            return Value(closed, basis=("prop-10",))
+        derived = closed.subs(_G, 1 / tiny)
 
         def enclose(point: Point, bits: int) -> Any:
             size = point[_G]
@@ -85,7 +89,7 @@ def _finite_group(
             return balls.evaluate(terms, {_p: point[_p]}, bits)
 
         return Value(
-            enclose=enclose, text=f"{derived.subs(tiny, 1 / _G)} to leading order in 1/G",
+            enclose=enclose, text=f"{render(closed)} to leading order in 1/G",
             series=(tiny, derived, reach), basis=("prop-10",), symbols=(_p, _G),
         )
 

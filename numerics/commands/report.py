@@ -12,11 +12,15 @@ from numerics.commands.output import print_json
 def configure(parser: Parser) -> None:
     """Declare the flags."""
     parser.add_argument(
-        "--out", metavar="DIR", type=Path, default=Path("report"),
+        "--out",
+        metavar="DIR",
+        type=Path,
+        default=Path("report"),
         help="where report.json and index.html go (default report)",
     )
     parser.add_argument(
-        "--check", action="store_true",
+        "--check",
+        action="store_true",
         help="make no report; fail if a generated file of the source tree differs from what the "
         "derivations give",
     )

@@ -42,7 +42,7 @@ def digits_for(c: Configuration, x: Fraction = Fraction(1)) -> int:
     A slow root is 1 - O(x), the other root may be as close as 1 - mu, the fresh stiffness is
     (1 - s) x; each may be subtracted from a number near 1, and products of two of them occur.
     """
-    scales = (x, 1 - c.momentum, c.share, 1 - c.share)
+    scales = (x, c.momentum, 1 - c.momentum, c.share, 1 - c.share)
     return 50 + 2 * sum(map(magnitude, scales)) + 2 * len(str(c.delay))
 
 

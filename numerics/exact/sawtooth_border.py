@@ -91,7 +91,7 @@ def grid(c: Configuration) -> list[Decimal]:
     # The step's eigenvalues are complex between the roots of
     # (1 + mu - g0 x_f)**2 = 4 (mu + g1 x_f), which is a quadratic in x_f.
     middle = ((1 + mu) * g0 + 2 * g1) / g0**2
-    reach = (middle**2 - (1 - mu) ** 2 / g0**2).sqrt()
+    reach = 2 * ((mu * g0 + g1) * (g0 + g1)).sqrt() / g0**2
     lower, upper = (1 - mu) ** 2 / (g0**2 * (middle + reach)), middle + reach
     cells = _PER_TURN * n
     parts = (Decimal(1 - cos(pi * cell / cells)) / 2 for cell in range(cells + 1))

@@ -82,7 +82,7 @@ def _pull(
     terms = signs * np.exp(exponents - exponents.real.max(axis=1, keepdims=True))
     value = terms.sum(axis=1)
     # A root that is hit exactly pulls so hard that it stays where it is.
-    return np.asarray((terms * powers).sum(axis=1) / z / np.where(value == 0, _TINY, value))
+    return np.asarray((terms * powers).sum(axis=1) / z / np.where(abs(value) < _TINY, _TINY, value))
 
 
 def _repulsion(

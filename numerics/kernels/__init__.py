@@ -7,12 +7,14 @@ from numerics.kernels import (
     beta_zero,
     fixed_point,
     group_size,
+    onset,
     oscillator,
     refresh_rule,
+    sawtooth,
     slow_root,
     staleness,
     transition,
     variance,
 )
 
-__all__ = ["beta_zero", "fixed_point", "group_size", "oscillator", "refresh_rule", "slow_root", "staleness", "transition", "variance"]
+__all__ = ["beta_zero", "fixed_point", "group_size", "onset", "oscillator", "refresh_rule", "sawtooth", "slow_root", "staleness", "transition", "variance"]

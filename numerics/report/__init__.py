@@ -1,4 +1,4 @@
-r"""The main job: derive everything, judge the record, run the map beside it, and make a page of it."""
+r"""The main job: derive everything, judge the record, run the map beside it, make a page of it."""
 
 from __future__ import annotations
 

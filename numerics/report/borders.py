@@ -57,7 +57,9 @@ def regained_stability() -> Crosscheck:
     agreed = {}
     for optimizer, schedule, m, s in product(OPTIMIZERS, ALL, MOMENTA, _RETURNING):
         intervals = threshold(configuration(optimizer, schedule, m, s)).stable_intervals
-        inside = [low + (high - low) * part for low, high in intervals for part in (0.01, 0.5, 0.99)]
+        inside = [
+            low + (high - low) * part for low, high in intervals for part in (0.01, 0.5, 0.99)
+        ]
         between = [(a + b) / 2 for (_, a), (b, _) in pairwise(intervals) if a < b]
         outside = [*between, *(intervals[-1][1] * factor for factor in (1.01, 2.0, 10.0))]
         points = inside + outside
@@ -105,7 +107,9 @@ def onsets() -> Crosscheck:
     for optimizer, schedule, m in product(OPTIMIZERS, ALL, MOMENTA):
         runs = [configuration(optimizer, schedule, m, s) for s in _SWINGING]
         found = [onset(run) for run in runs]
-        ends = [threshold(run).value if at is None else at for run, at in zip(runs, found, strict=True)]
+        ends = [
+            threshold(run).value if at is None else at for run, at in zip(runs, found, strict=True)
+        ]
         x = np.array(ends)[:, None] * np.where([[at is None] for at in found], 0.999, factors)
         swings = _swings(optimizer, schedule, float(m), x, shares)
         for s, at, pair in zip(_SWINGING, found, swings, strict=True):
@@ -121,7 +125,11 @@ def onsets() -> Crosscheck:
 
 
 def _swings(
-    optimizer: str, schedule: Schedule, mu: float, x: NDArray[np.float64], share: NDArray[np.float64]
+    optimizer: str,
+    schedule: Schedule,
+    mu: float,
+    x: NDArray[np.float64],
+    share: NDArray[np.float64],
 ) -> NDArray[np.bool_]:
     """Whether the map, run from rest, changes its sign while it shrinks from e^-150 to e^-300.
 
@@ -131,8 +139,13 @@ def _swings(
     times = -1 / np.log(growth_rate(optimizer, schedule, mu=mu, x=x, stale_share=share))
     late = np.maximum(300 * times, 8 * schedule.period)
     run = simulate_linear(
-        optimizer, schedule, mu=mu, x=x, stale_share=share,
-        steps=math.ceil(late.max()), record_every=schedule.period,
+        optimizer,
+        schedule,
+        mu=mu,
+        x=x,
+        stale_share=share,
+        steps=math.ceil(late.max()),
+        record_every=schedule.period,
     )
     steps = run.steps[1:].reshape(-1, *(1 for _ in late.shape))
     watched = (steps > late / 2) & (steps <= late)

@@ -64,7 +64,9 @@ class Crosscheck:
         return cls(name, measure, len(deviations), float(worst[at]), allowed, reason, at)
 
     @classmethod
-    def decided(cls, name: str, question: str, agreed: Mapping[str, bool], reason: str) -> Crosscheck:
+    def decided(
+        cls, name: str, question: str, agreed: Mapping[str, bool], reason: str
+    ) -> Crosscheck:
         """Make the row of a question that has a yes or a no for an answer in every case."""
         wrong = [at for at, agrees in agreed.items() if not agrees]
         measure = f"disagreements on {question}"

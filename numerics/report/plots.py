@@ -11,12 +11,15 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLOURS", "Figure", "panel"]
+__all__ = ["COLOURS", "RINGS", "Figure", "panel", "plain_ticks"]
+
+#: How a value found by running the map is drawn: on a line, without hiding it.
+RINGS: dict[str, Any] = {"linestyle": "none", "marker": "o", "markerfacecolor": "none"}
 
 #: Name of each CSS variable and its value in light mode. Okabe and Ito's colours, which people with
 #: any of the common colour deficiencies can tell apart.
@@ -92,6 +95,15 @@ class Figure:
     panels: tuple[str, ...]
 
 
+def plain_ticks(axes: Axes) -> None:
+    """Write 0.001 and not a power of ten, which few read as fast."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
+
+
 def panel(name: str, draw: Callable[[Axes], None]) -> str:
     """Draw one panel and return it as SVG.
 
@@ -112,18 +124,21 @@ def panel(name: str, draw: Callable[[Axes], None]) -> str:
         draw(canvas.add_subplot())
         out = io.StringIO()
         canvas.savefig(
-            out, format="svg", transparent=False, facecolor="none",
+            out,
+            format="svg",
+            transparent=False,
+            facecolor="none",
             metadata={"Date": None, "Creator": None},
         )
     return _embeddable(out.getvalue(), name)
 
 
 def _embeddable(svg: str, name: str) -> str:
-    """Return the SVG without prolog and metadata, with its own ids, following the page's colours."""
-    svg = svg[svg.index("<svg"):].strip()
+    """Return the SVG without prolog and metadata, its ids its own, its colours the page's."""
+    svg = svg[svg.index("<svg") :].strip()
     svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = svg.replace('href="#', f'href="#{name}-').replace("url(#", f"url(#{name}-")
     for variable, colour in COLOURS.items():
         svg = svg.replace(colour, f"var(--{variable}, {colour})")
-    return re.sub(r'^<svg ', '<svg aria-hidden="true" ', svg)
+    return re.sub(r"^<svg ", '<svg aria-hidden="true" ', svg)

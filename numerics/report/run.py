@@ -128,8 +128,12 @@ def _statement(id: str) -> Audited:
 def _derivation(id: str) -> Shown:
     made = derivation(id, **CATALOGUE[id].shown()[0])
     return Shown(
-        id, made.title, made.provenance.value, made.rung.word,
-        derivation_json(made), derivation_html(made),
+        id,
+        made.title,
+        made.provenance.value,
+        made.rung.word,
+        derivation_json(made),
+        derivation_html(made),
     )
 
 

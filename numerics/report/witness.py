@@ -38,8 +38,11 @@ class _Run:
         """Return the growth factor per step."""
         return float(
             growth_rate(
-                self.optimizer, self.schedule,
-                mu=float(self.mu), x=float(self.x), stale_share=float(self.stale_share),
+                self.optimizer,
+                self.schedule,
+                mu=float(self.mu),
+                x=float(self.x),
+                stale_share=float(self.stale_share),
             )
         )
 
@@ -84,8 +87,11 @@ def _run(audited: Audited) -> _Run | None:
         return None
     schedule: Schedule = ConstantLag(int(lag)) if lag_model == "constant" else Sawtooth(int(lag))
     return _Run(
-        audited.conventions["optimizer"], schedule,
-        Fraction(at["mu"]), Fraction(at["x"]), Fraction(share),
+        audited.conventions["optimizer"],
+        schedule,
+        Fraction(at["mu"]),
+        Fraction(at["x"]),
+        Fraction(share),
     )
 
 

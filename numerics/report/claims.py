@@ -1,0 +1,149 @@
+r"""The claims on the page: the record as a table of readings, the theory's own statements.
+
+Everything that is put into the page is escaped where it is put, by `text`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import TYPE_CHECKING
+
+from derivations import typeset
+from derivations.formula import parse_formula
+from derivations.notation import quantity
+from derivations.targets import TARGETS
+from numerics.report.run import Report
+
+if TYPE_CHECKING:
+    from derivations.audit import Audited
+    from derivations.record import JudgedEntry
+
+__all__ = ["record", "statements", "terms", "text"]
+
+_MARKS = {"holds": "✓ holds", "refuted": "✗ refuted", "undecided": "? undecided"}
+
+_RUNGS = (
+    ("proved", "exact algebra, or a solver over the whole region; for a refutation, an exact "
+     "counterexample"),
+    ("certified", "ball arithmetic, or an exact decision, at every drawn rational point"),
+    ("tested", "drawn examples within a stated tolerance"),
+    ("none", "nothing spoke for or against: undecided"),
+)  # fmt: skip
+
+
+def text(words: object) -> str:
+    """Return `words` for use inside an element or an attribute."""
+    return escape(str(words))
+
+
+def terms(rows: Mapping[str, str]) -> str:
+    """Return names and what they stand for."""
+    items = "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in rows.items())
+    return f'<dl class="terms">{items}</dl>'
+
+
+def _badge(audited: Audited) -> str:
+    word = audited.verdict.word.value
+    surprise = "" if audited.as_expected else ' <b class="badge failed">not as expected</b>'
+    return (
+        f'<span class="verdict"><span class="badge {word}">{_MARKS[word]}</span>'
+        f'<span class="rung">{text(audited.verdict.evidence.rung.word)}</span>{surprise}</span>'
+    )
+
+
+def _glance(record: Iterable[JudgedEntry]) -> str:
+    """Return every entry as a chip with the mark of each reading, linked to its row."""
+    chips = []
+    for judged in record:
+        words = [audited.verdict.word.value for _, audited in judged.readings]
+        marks = "".join(f'<i class="{word}">{_MARKS[word][0]}</i>' for word in words)
+        id = text(judged.entry.id)
+        chips.append(f'<a href="#{id}" title="{text(", ".join(words))}">{id} {marks}</a>')
+    return f'<p class="glance">{"".join(chips)}</p>'
+
+
+def record(report: Report) -> str:
+    """Return the record: a glance at all of it, then one row an entry."""
+    rows = "".join(_entry(judged, report.on_the_map) for judged in report.record)
+    return (
+        f"{_glance(report.record)}\n"
+        '<p class="dim">Words can be meant in several ways, and a verdict without its reading says '
+        "nothing, so each reading has its own. Open one for its formula and evidence.</p>\n"
+        '<table class="record"><thead><tr><th>Claim</th><th>Verdict on each reading</th>'
+        f"<th>What it means if you train</th></tr></thead><tbody>{rows}</tbody></table>\n"
+        f"<h3>What a verdict rests on</h3>{terms(dict(_RUNGS))}"
+    )
+
+
+def _entry(judged: JudgedEntry, on_the_map: Mapping[str, str]) -> str:
+    entry = judged.entry
+    readings = "".join(
+        f'<details class="reading {audited.verdict.word.value}"><summary>{_badge(audited)}'
+        f"<span>{text(name)}</span></summary>{_evidence(audited, on_the_map)}</details>"
+        for name, audited in judged.readings
+    )
+    left = f'<p class="left">Left to data: {text(entry.left)}</p>' if entry.left else ""
+    id = text(entry.id)
+    return (
+        f'<tr id="{id}"><td><span class="id"><a href="#{id}">{id}</a></span> '
+        f"<p>{text(entry.statement)}</p><small>{text(entry.source)} · "
+        f"{text(entry.provenance.value)}</small></td><td>{readings}</td>"
+        f"<td><p>{text(entry.meaning)}</p>{left}</td></tr>\n"
+    )
+
+
+def _evidence(audited: Audited, on_the_map: Mapping[str, str]) -> str:
+    claim, verdict = audited.claim, audited.verdict
+    point = ", ".join(f"{name} = {value}" for name, value in verdict.counterexample.items())
+    there = "; ".join(filter(None, (verdict.witness, on_the_map.get(claim.id, ""))))
+    formulas = (
+        ("printed", claim.says),
+        ("derived", verdict.derived),
+        ("derived − printed", verdict.difference if verdict.difference != "0" else ""),
+        ("fails at", point),
+    )
+    words = (
+        ("there", there),
+        ("evidence", verdict.evidence.method),
+        ("over", verdict.evidence.domain),
+        ("about", _about(audited)),
+        *(("note", note) for note in verdict.notes),
+    )
+    items = [f"<dt>{n}</dt><dd><code>{text(v)}</code></dd>" for n, v in formulas if v]
+    items += [f"<dt>{n}</dt><dd>{text(v)}</dd>" for n, v in words if v]
+    return f'<dl class="terms">{"".join(items)}</dl>'
+
+
+def statements(report: Report) -> str:
+    """Return the theory's statements, one row each."""
+    rows = "".join(
+        f'<tr><td><span class="id">{text(row.claim.id)}</span><br>'
+        f"<small>{text(row.claim.provenance.value)}</small></td>"
+        f"<td><small>{text(_about(row))}</small>{_formula(row)}</td>"
+        f'<td><details class="reading {row.verdict.word.value}"><summary>{_badge(row)}<span></span>'
+        f"</summary>{_evidence(row, report.on_the_map)}</details></td></tr>\n"
+        for row in report.statements
+    )
+    return (
+        '<p class="dim">Typed by hand, then compared with what the derivations give; results are '
+        "never typed in.</p>\n"
+        '<table class="statements"><thead><tr><th>Statement</th><th>Formula</th><th>Verdict</th>'
+        f"</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def _about(audited: Audited) -> str:
+    """Return of what, how and under which conventions a claim speaks."""
+    conventions = (f"{name} {value}" for name, value in audited.conventions.items())
+    claim = audited.claim
+    return ", ".join((claim.quantity, claim.relation.value, *conventions)).replace("_", " ")
+
+
+def _formula(audited: Audited) -> str:
+    """Return the printed formula as mathematics; as typed it stands with the evidence."""
+    claim = audited.claim
+    names = {name: quantity(name) for name in TARGETS[claim.quantity].symbols}
+    formula = parse_formula(claim.says, names)
+    parts = formula.relations or (formula.expression,)
+    return "".join(map(typeset.mathml_block, parts))
