@@ -138,10 +138,19 @@ def _check_shape(claim: Claim, target: Target, formula: Formula) -> None:
     if claim.relation in (Relation.SUFFICIENT, Relation.NECESSARY) and not region:
         raise ClaimFileError(f"{claim.relation.value} is for conditions on the threshold; "
                              "for a value use upper or lower")
-    if formula.relations and not region and not isinstance(
-        formula.relations[0], sp.Equality | sp.StrictLessThan | sp.LessThan
+    if claim.relation is Relation.ASYMPTOTIC and region:
+        raise ClaimFileError("an asymptotic claim needs a quantity with a value, not a threshold")
+    if any(isinstance(r, sp.Unequality) for r in formula.relations):
+        raise ClaimFileError("a claim cannot be that two things differ")
+    if len(formula.relations) > 1 and (
+        not region or any(isinstance(r, sp.Equality) for r in formula.relations)
     ):
-        raise ClaimFileError(f"a claim about {claim.quantity} is a formula or an equation")
+        raise ClaimFileError(f"a claim about {claim.quantity} is one formula, condition or equation")
+    if len(formula.relations) == 1:
+        relation = formula.relations[0]
+        named = relation.lhs.is_Symbol and relation.lhs not in relation.rhs.free_symbols
+        if (not region or isinstance(relation, sp.Equality)) and not named:
+            raise ClaimFileError(f"write a claim about {claim.quantity} as a formula for it")
 
 
 def _printed(formula: Formula) -> sp.Basic:
@@ -170,7 +179,9 @@ def _decide(claim: Claim, target: Target, setting: Setting, formula: Formula) ->
 
 
 def _condition(printed: sp.Basic) -> sp.Basic:
-    """Read a printed threshold f as the condition x < f."""
+    """Read a printed threshold f, or x = f, as the condition x < f."""
+    if isinstance(printed, sp.Equality):
+        return sp.StrictLessThan(printed.lhs, printed.rhs, evaluate=False)
     if isinstance(printed, sp.logic.boolalg.Boolean):
         return printed
     return sp.StrictLessThan(quantity("x"), printed, evaluate=False)
@@ -181,13 +192,13 @@ def _decide_fixed(claim: Claim, target: Target, setting: Setting, printed: sp.Ba
     pinned = {s: sp.Rational(v) for s, v in setting.pinned.items()}
     printed = _substitute(_substitute(printed, dict(setting.fixed)), pinned)
     if isinstance(derived, Region):
-        region = replace(derived, conditions=tuple(c.subs(pinned) for c in derived.conditions))
+        known = derived.conditions
+        region = replace(
+            derived, conditions=None if known is None else tuple(c.subs(pinned) for c in known))
         condition = _condition(printed)
         relation = {Relation.LOWER: Relation.SUFFICIENT, Relation.UPPER: Relation.NECESSARY}.get(
             claim.relation, claim.relation)
-        if relation is Relation.ASYMPTOTIC:
-            raise ClaimFileError("an asymptotic claim needs a quantity with a value, not a threshold")
-        domains = _domains(claim, setting, [condition, *region.conditions])
+        domains = _domains(claim, setting, [condition, derived.variable, *(region.conditions or ())])
         return _with_pinned(judge_region(condition, region, relation, domains), setting)
     value = derived
     if value.expression is not None:
@@ -196,7 +207,7 @@ def _decide_fixed(claim: Claim, target: Target, setting: Setting, printed: sp.Ba
             expression = expression.subs(_delta, 1)
         value = replace(value, expression=expression, where=tuple(
             _substitute(r, {**pinned, _delta: sp.S.One}) for r in value.where))
-    printed = _as_value(printed, claim)
+    printed = _as_value(printed)
     parts = [printed, *value.symbols, *([value.expression] if value.expression is not None else [])]
     if claim.relation is Relation.ASYMPTOTIC:
         return _with_pinned(_asymptotic(claim, printed, value, setting, parts), setting)
@@ -228,13 +239,9 @@ def _asymptotic(
     return judge_order(printed, value, claim.order, small, domains)
 
 
-def _as_value(printed: sp.Basic, claim: Claim) -> sp.Expr:
+def _as_value(printed: sp.Basic) -> sp.Expr:
     """Return the right side of ``name = formula`` or ``x < formula``; a formula is itself."""
-    if isinstance(printed, sp.core.relational.Relational):
-        if printed.lhs.is_Symbol and printed.lhs not in printed.rhs.free_symbols:
-            return printed.rhs
-        raise ClaimFileError(f"write a claim about {claim.quantity} as a formula for it")
-    return printed
+    return printed.rhs if isinstance(printed, sp.core.relational.Relational) else printed
 
 
 def _substitute(e: sp.Basic, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Basic:

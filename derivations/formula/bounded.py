@@ -9,6 +9,7 @@ size, made of the language's own operations only.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,7 +33,8 @@ EXP_OF_NUMBER = 1_000
 # look for a sign.
 OPERATION_DEPTH = 40
 CONSTANT_DEPTH = 12
-FUNCTION_DEPTH = 5
+FUNCTION_DEPTH = 4
+SECONDS = 1.0  # of computing, for what many bounded operations add up to
 
 _BITS_PER_DIGIT = math.log2(10)
 _NUMBER_BITS = int(NUMBER_DIGITS * _BITS_PER_DIGIT)
@@ -99,6 +101,7 @@ class BoundedAlgebra:
 
     def __init__(self) -> None:
         self._measures: dict[sp.Basic, Measure] = {}
+        self._deadline = time.thread_time() + SECONDS
 
     def number(self, literal: str) -> sp.Expr:
         """Return the exact rational that a decimal literal denotes: 0.1 is 1/10."""
@@ -123,6 +126,8 @@ class BoundedAlgebra:
 
     def power(self, base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
         """Return ``base**exponent``."""
+        if not exponent.is_Integer:
+            self._check_depth([base, exponent])
         self._check_power(base, exponent)
         return self._evaluate(sp.Pow, base, exponent)
 
@@ -136,6 +141,7 @@ class BoundedAlgebra:
         head = function.head
         if head is sp.sqrt:
             return self.power(arguments[0], sp.Rational(1, 2))
+        self._check_depth(arguments)
         if head is sp.exp:
             self._check_exp(arguments[0])
         elif head in (sp.Abs, sp.Min, sp.Max):
@@ -146,6 +152,10 @@ class BoundedAlgebra:
         """Refuse numbers whose sum or product would take long to compute."""
         if sum(self._measure(part).bits for part in parts) > 16 * _NUMBER_BITS:
             raise Refused(_TOO_LONG)
+
+    def _check_depth(self, arguments: Sequence[sp.Expr]) -> None:
+        if max(self._measure(argument).functions for argument in arguments) >= FUNCTION_DEPTH:
+            raise Refused(f"functions and roots stand in one another at most {FUNCTION_DEPTH} deep")
 
     def _check_power(self, base: sp.Expr, exponent: sp.Expr) -> None:
         if base == 0 and not exponent.is_nonnegative:
@@ -197,6 +207,8 @@ class BoundedAlgebra:
 
     def _evaluate(self, head: Callable[..., sp.Expr], *arguments: object) -> sp.Expr:
         """Let SymPy evaluate an operation that is within bounds, and measure what it answers."""
+        if time.thread_time() > self._deadline:
+            raise Refused(f"reading the formula takes more than {SECONDS:g} s; write it simpler")
         try:
             value = head(*arguments)
             if head is sp.tan:  # SymPy may answer with a cotangent, which the language lacks.
@@ -244,8 +256,6 @@ class BoundedAlgebra:
             raise Refused(f"min and max of more than {MAX_ARGUMENTS} values")
         if size.terms > MAX_TERMS:
             raise Refused(f"a formula of more than {MAX_TERMS} terms when multiplied out")
-        if size.functions > FUNCTION_DEPTH:
-            raise Refused(f"functions and roots stand in one another at most {FUNCTION_DEPTH} deep")
         deepest = CONSTANT_DEPTH if size.constant else OPERATION_DEPTH
         if size.depth > deepest:
             what = "operations on numbers" if size.constant else "operations"

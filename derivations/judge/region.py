@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 
 import sympy as sp
 
@@ -31,7 +32,7 @@ class Region:
     Attributes
     ----------
     conditions
-        Polynomials all positive exactly on the region.
+        Polynomials all positive exactly on the region; None where they are too large for a solver.
     contains
         The same decided exactly at a rational point.
     variable
@@ -44,15 +45,18 @@ class Region:
         Ids of the derivations it comes from.
     whole
         Whether it is derived that the region is exactly variable < edge.
+    sufficient
+        Derived theorems: relations each of which implies membership.
     """
 
-    conditions: tuple[sp.Expr, ...]
+    conditions: tuple[sp.Expr, ...] | None
     contains: Callable[[Point], bool]
     variable: sp.Symbol
     edge: sp.Expr | None
     text: str
     basis: tuple[str, ...] = ()
     whole: bool = False
+    sufficient: tuple[sp.Basic, ...] = ()
 
 
 def printed_edge(printed: sp.Basic, variable: sp.Symbol) -> sp.Expr | None:
@@ -74,7 +78,8 @@ def _difference(printed: sp.Basic, region: Region) -> str:
     if edge is not None:
         return f"x_c - ({render(edge)}), with x_c the threshold in x of: {region.text}"
     if (
-        len(region.conditions) == 1
+        region.conditions is not None
+        and len(region.conditions) == 1
         and isinstance(printed, sp.core.relational.Relational)
         and printed.has(region.variable)
     ):
@@ -123,21 +128,21 @@ def judge_region(
     edge = printed_edge(printed, region.variable)
     if region.whole and edge is not None and is_zero(region.edge - edge):
         return comparison.proved("exact algebra: the printed edge is the derived one")
-    box = [r for s, d in domains.items() for r in smt.box(s, d)]
-    truth = [sp.StrictGreaterThan(c, 0, evaluate=False) for c in region.conditions]
-    questions = {
-        Relation.SUFFICIENT: [([printed], truth)],
-        Relation.NECESSARY: [(truth, [printed])],
-        Relation.EXACT: [([printed], truth), (truth, [printed])],
-    }[relation]
-    outcomes = [smt.entails([*box, *given], wanted) for given, wanted in questions]
-    if all(o.answer is smt.Answer.YES for o in outcomes):
+    if relation is Relation.SUFFICIENT:
+        box = [r for s, d in domains.items() for r in smt.box(s, d)]
+        for theorem in region.sufficient:
+            outcome = smt.entails([*box, printed], [theorem])
+            if outcome.answer is smt.Answer.YES:
+                return comparison.proved(f"{outcome.method}: it implies a derived theorem")
+    outcomes = [] if region.conditions is None else _asked(printed, region, relation, domains)
+    if outcomes and all(o.answer is smt.Answer.YES for o in outcomes):
         return comparison.proved(outcomes[0].method)
     if any(o.answer is smt.Answer.MISSING for o in outcomes):
         comparison = comparison.note(outcomes[0].method)
     for strictly in (True, False):
         broken = _broken(printed, region, relation, strictly=strictly)
-        point = search.smallest(domains, broken)
+        point = _beside(edge, region, domains, broken) if region.conditions is None else None
+        point = point or search.smallest(domains, broken)
         for outcome in outcomes:
             if point is None and outcome.answer is smt.Answer.NO:
                 start = {s: outcome.model.get(s, next(iter(d.simple(8)))) for s, d in domains.items()}
@@ -145,6 +150,49 @@ def judge_region(
         if point is not None:
             return comparison.refuted("exact counterexample", point, _what(printed, region, point))
     return _certify(printed, region, relation, comparison)
+
+
+def _beside(
+    edge: sp.Expr | None, region: Region, domains: Mapping[sp.Symbol, Domain],
+    broken: Callable[[Point], bool],
+) -> Point | None:
+    """Look next to the printed edge, for simple values of everything else."""
+    if edge is None:
+        return None
+    others = {s: d for s, d in domains.items() if s != region.variable}
+    for point in islice(search.simple_points(others, 4), 8):
+        middle = _middle(edge, point)
+        for low, high in ((1, 2), (2, 3)) if middle is not None else ():
+            value = search.simplest_between(middle * Fraction(low, 2) + middle / 16,
+                                            middle * Fraction(high, 2) - middle / 16)
+            candidate = {**point, region.variable: value}
+            if value in domains[region.variable] and broken(candidate):
+                return candidate
+    return None
+
+
+def _middle(edge: sp.Expr, point: Point) -> Fraction | None:
+    """Return the printed edge at a point as a rational close to it, if it is positive there."""
+    try:
+        ball = balls.evaluate(edge, point)
+    except balls.Undefined:
+        return None
+    middle = Fraction(float(ball.mid()) if hasattr(ball, "mid") else float(ball))
+    return middle if middle > 0 else None
+
+
+def _asked(
+    printed: sp.Basic, region: Region, relation: Relation, domains: Mapping[sp.Symbol, Domain]
+) -> list[smt.Outcome]:
+    """Ask the solver for each direction the relation claims."""
+    box = [r for s, d in domains.items() for r in smt.box(s, d)]
+    truth = [sp.StrictGreaterThan(c, 0, evaluate=False) for c in region.conditions or ()]
+    questions = {
+        Relation.SUFFICIENT: [([printed], truth)],
+        Relation.NECESSARY: [(truth, [printed])],
+        Relation.EXACT: [([printed], truth), (truth, [printed])],
+    }[relation]
+    return [smt.entails([*box, *given], wanted) for given, wanted in questions]
 
 
 def _what(printed: sp.Basic, region: Region, point: Point) -> str:
@@ -158,9 +206,10 @@ def _certify(
 ) -> Verdict:
     """Hold the claim at drawn points, half of them pressed against the printed edge."""
     edge = printed_edge(printed, region.variable)
-    points = search.drawn(comparison.domains, 2 * POINTS)
+    points = search.drawn(comparison.domains, POINTS)
     if edge is not None:
-        points += [q for p in points[:POINTS] for q in _near(edge, region.variable, p, comparison)]
+        near = points[: POINTS // 4]
+        points += [q for p in near for q in _near(edge, region.variable, p, comparison)]
     for strictly in (True, False):
         broken = _broken(printed, region, relation, strictly=strictly)
         for point in points:
@@ -171,11 +220,9 @@ def _certify(
 
 
 def _near(edge: sp.Expr, variable: sp.Symbol, point: Point, comparison: Comparison) -> list[Point]:
-    try:
-        ball = balls.evaluate(edge, {s: v for s, v in point.items() if s != variable})
-    except balls.Undefined:
+    middle = _middle(edge, {s: v for s, v in point.items() if s != variable})
+    if middle is None:
         return []
-    middle = Fraction(float(ball.mid()) if hasattr(ball, "mid") else float(ball))
     close = [middle * (1 + sign * Fraction(1, 2**k)) for k in (6, 14, 24) for sign in (1, -1)]
     domain = comparison.domains[variable]
     return [{**point, variable: value} for value in close if value in domain]

@@ -15,7 +15,7 @@ import sympy as sp
 
 from derivations.domain import Domain
 
-__all__ = ["Point", "drawn", "simplify", "simple_points", "smallest"]
+__all__ = ["Point", "drawn", "simplest_between", "simplify", "simple_points", "smallest"]
 
 Point = dict[sp.Symbol, Fraction]
 Broken = Callable[[Point], bool]
@@ -40,6 +40,18 @@ def simple_points(domains: Mapping[sp.Symbol, Domain], height: int = 12) -> Iter
         columns = [column[:keep] for column in columns]
     for values in sorted(product(*columns), key=lambda v: sum(map(_cost, v))):
         yield dict(zip(symbols, values, strict=True))
+
+
+def simplest_between(low: Fraction, high: Fraction) -> Fraction:
+    """Return the rational of least denominator in the open interval (low, high) of positives."""
+    whole = low.numerator // low.denominator
+    if whole + 1 < high:
+        return Fraction(whole + 1)
+    if low == whole:  # between whole and high <= whole + 1: one over the next integer above
+        gap = high - whole
+        return whole + Fraction(1, gap.denominator // gap.numerator + 1)
+    rest = simplest_between(1 / (high - whole), 1 / (low - whole))
+    return whole + 1 / rest
 
 
 def drawn(domains: Mapping[sp.Symbol, Domain], count: int, seed: int = 20260629) -> list[Point]:

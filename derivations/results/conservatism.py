@@ -63,7 +63,7 @@ def derive(update: Update) -> Derivation:
     work = Workings(
         "rule-conservatism", "How much the published rule gives away", Provenance.EXTENSION,
         update.conventions(), ("constant-lag-threshold", "lag-rule", "prop-9"),
-        use="Tells how far above the rule training is still stable: by 57 per cent at most.",
+        use="Tells how far above the rule training is still stable; heavy ball, EMA: 57 % at most.",
     )
     a, b = gain(update)
     m = update.optimizer.memory

@@ -11,7 +11,7 @@ import sympy as sp
 from derivations.domain import Domain, DomainError, rational
 from derivations.judge.region import Region
 from derivations.judge.value import Value
-from derivations.notation import quantity
+from derivations.notation import QUANTITIES, quantity
 from derivations.update import LAG_MODELS, Update, nearest
 
 __all__ = ["LINEAR", "Setting", "Target", "TargetError", "every_lag", "read_update"]
@@ -124,6 +124,8 @@ class Target:
         return Setting(None, dict(model))
 
 
+#: Claims about one fixed lag are judged up to here; beyond, exact decisions take too long.
+LONGEST_LAG = 64
 _KEYS = ("optimizer", "lag_model", "stale_share", "lag", "refresh")
 _LATER = {"adam": "adam with a frozen second moment", "random": "random lag"}
 
@@ -174,9 +176,9 @@ def read_update(model: Mapping[str, object], free: frozenset[str]) -> Setting:
     setting = Setting(update, {}, fixed)
     if lag_name not in model:
         return setting
-    least = 0 if lag_name == "lag" else 1
+    own = LAG_MODELS[str(model["lag_model"])].parameter
     try:
-        lag = Domain(low=Fraction(least), integer=True).validate(lag_name, model[lag_name])
+        lag = QUANTITIES[own.name].domain.intersect(Domain(high=Fraction(LONGEST_LAG))).validate(lag_name, model[lag_name])
     except DomainError as error:
         raise TargetError(str(error)) from error
     return setting.at(int(lag))

@@ -24,6 +24,10 @@ from derivations.update import Update
 __all__ = ["THRESHOLDS", "sufficient_for_every_lag"]
 
 _mu, _x = quantity("mu"), quantity("x")
+#: Lags whose stability conditions a solver digests in seconds; beyond, points are decided exactly.
+LONGEST_SOLVED = 7
+#: Terms of a condition that still reads well.
+SHORT = 12
 
 
 def _positive(e: sp.Expr) -> sp.Basic:
@@ -55,11 +59,8 @@ def _threshold(setting: Setting) -> Region:
     assert update is not None
     if _has_levin_may(setting):
         return _levin_may(update)
-    binds = _binding(update)
-    edge = _edge(binds)
-    text = f"x < {render(canonical(edge))}" if edge is not None and edge.is_rational_function() else (
-        " and ".join(render(_positive(c)) for c in binds)
-    )
+    binds = _binding(update) if (update.steps or 0) <= LONGEST_SOLVED else None
+    edge = _edge(binds) if binds is not None else None
     lag = update.lag_model.parameter
 
     def contains(point: Point) -> bool:
@@ -67,9 +68,22 @@ def _threshold(setting: Setting) -> Region:
         return is_stable_at(update, {s: v for s, v in values.items() if s != lag})
 
     return Region(
-        binds, contains, _x, edge, text,
-        ("sec-3.1" if update.lag_model.name == "constant" else "sec-3.2",),
+        binds, contains, _x, edge, _text(update, binds, edge), ("stability-conditions",),
+        sufficient=tuple(r.subs(lag, update.lag) for _, r in sufficient_for_every_lag(update)),
     )
+
+
+def _text(update: Update, binds: tuple[sp.Expr, ...] | None, edge: sp.Expr | None) -> str:
+    """Return the region as a reader should see it: the shortest true form there is."""
+    if edge is not None and edge.is_rational_function():
+        return f"x < {render(canonical(edge))}"
+    if binds is not None and sum(len(sp.Add.make_args(c)) for c in binds) <= SHORT:
+        return " and ".join(render(_positive(c)) for c in binds)
+    if update.lag_model.name == "constant" and update.stale_share == 1:
+        derived = stability.derive(update)
+        phase = sp.Eq(derived["boundary_phase"], 0, evaluate=False)
+        return f"x < {render(derived['boundary_x'])} at the w in (0, pi) with {render(phase)}"
+    return "spectral radius < 1"
 
 
 def _has_levin_may(setting: Setting) -> bool:

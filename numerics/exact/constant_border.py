@@ -2,7 +2,7 @@ r"""Constant lag: every x at which a characteristic root is on the unit circle.
 
 With chi = a + x F, ``a(z) = (z-1)(1-mu/z)`` and ``F(z) = G(z) (1 - s + s z**-d)``, a root z on the
 circle needs ``x(z) = -a/F`` real and positive: ``H = a conj(F)`` real and negative. On the circle
-``Im H / sin w`` is a polynomial in cos w, and its sign tells more than its zeros: a pair leaves the
+``Im H / sin w`` is a polynomial in v = 1 - cos w, and its sign tells more than its zeros: a pair leaves the
 disc with growing x exactly where it falls from + to - as w grows, because
 ``d log|z| / dx = Im(dx/dw) / |dx/dw|**2`` and ``Im x = -Im H / |F|**2``. Counting the pairs that
 leave gives the number of unstable roots at every x without computing one (extension; for heavy ball
@@ -34,8 +34,8 @@ def contacts(c: Configuration) -> list[Contact]:
     share, mu = decimal(c.share), decimal(c.momentum)
     on_circle = _force_along_circle(c)
 
-    def bend(cosine: Decimal) -> Decimal:
-        return on_circle(cosine)[0][1]
+    def bend(v: Decimal) -> Decimal:
+        return on_circle(v)[0][1]
 
     # The roots of a stable polynomial of degree n sum to less than n and have elementary symmetric
     # functions below binomials, which bounds |x_f| g0 and |x_s| g0 each by degree + 2.
@@ -43,8 +43,8 @@ def contacts(c: Configuration) -> list[Contact]:
     found = []
     # `bend` is positive at w = 0, where it is (1-mu) G(1), and the first zeros may lie close.
     sign = 1
-    for zero in zeros(bend, _cosines(c)):
-        if zero.at <= -1:
+    for zero in zeros(bend, _grid(c)):
+        if zero.at >= 2:
             continue
         sign = zero.after
         (re, _), size = on_circle(zero.at)
@@ -57,12 +57,12 @@ def contacts(c: Configuration) -> list[Contact]:
 
 
 def _force_along_circle(c: Configuration) -> Callable[[Decimal], tuple[Pair, Decimal]]:
-    r"""Return ``cos w -> ((Re H, Im H / sin w), |F|**2)``."""
+    r"""Return ``1 - cos w -> ((Re H, Im H / sin w), |F|**2)``."""
     g0, g1 = map(decimal, c.recurrence.gain)
     share, mu = decimal(c.share), decimal(c.momentum)
 
-    def on_circle(cosine: Decimal) -> tuple[Pair, Decimal]:
-        sine2 = 1 - cosine * cosine
+    def on_circle(v: Decimal) -> tuple[Pair, Decimal]:
+        cosine, sine2 = 1 - v, v * (2 - v)
 
         def times(one: Pair, other: Pair) -> Pair:  # numbers p + i q sin w as (p, q)
             return (
@@ -75,16 +75,16 @@ def _force_along_circle(c: Configuration) -> Callable[[Decimal], tuple[Pair, Dec
             (g0 + g1 * cosine, g1),
             (1 - share + share * (alpha * cosine + beta), share * alpha),
         )
-        inertia = (1 + mu) * (cosine - 1), 1 - mu
+        inertia = -(1 + mu) * v, 1 - mu
         return times(inertia, force), force[0] ** 2 + force[1] ** 2 * sine2
 
     return on_circle
 
 
-def _cosines(c: Configuration) -> list[Decimal]:
-    """Return cos w over (0, pi], graded towards w = 0, and one point beyond -1.
+def _grid(c: Configuration) -> list[Decimal]:
+    """Return 1 - cos w for w over (0, pi], graded towards 0, and one point beyond 2.
 
-    The polynomial is as smooth beyond -1 as before it, and a zero at -1 is then between two points.
+    The polynomial is as smooth beyond 2 as before it, and a zero at w = pi is then between points.
     """
     cells = _PER_TURN * (c.delay + 3)
     smallest = 1e-3 * min(float(1 - c.momentum), 1 / cells) / float(1 + abs(c.share))
@@ -92,5 +92,5 @@ def _cosines(c: Configuration) -> list[Decimal]:
     while graded[-1] > smallest:
         graded.append(graded[-1] / _GRADING)
     angles = graded[:0:-1] + [pi * cell / cells for cell in range(1, cells)]
-    cosines = [1 - 2 * Decimal(sin(angle / 2)) ** 2 for angle in angles]
-    return [*cosines, Decimal(-1), -2 - cosines[-1]]
+    points = [2 * Decimal(sin(angle / 2)) ** 2 for angle in angles]
+    return [*points, Decimal(2), 4 - points[-1]]

@@ -8,7 +8,7 @@ dozens of digits.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from decimal import Decimal, getcontext
+from decimal import Decimal
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ Function = Callable[[Decimal], Decimal]
 
 _TURN = Decimal("0.2")  # a parabola that touches zero between three grid points dips below 1/9
 _TOUCH = 30  # digits by which a touch is below its surroundings
+_PRECISE = Decimal("1e-40")  # relative, of a zero; the function itself is good to 50 digits
 _STEPS = 1000
 
 
@@ -103,9 +104,8 @@ def _turning_point(
 
 def _root(f: Function, a: Decimal, fa: Decimal, b: Decimal, fb: Decimal) -> Decimal:
     """Regula falsi with Anderson and Bjorck's weights, bisecting now and then for safety."""
-    precise = Decimal(1).scaleb(8 - getcontext().prec)
     for step in range(_STEPS):
-        room = precise * max(abs(a), abs(b))
+        room = _PRECISE * max(abs(a), abs(b))
         if abs(b - a) <= 2 * room:
             return b
         c = (a + b) / 2 if step % 4 == 3 else b - fb * (b - a) / (fb - fa)

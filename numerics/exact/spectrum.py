@@ -179,7 +179,7 @@ def _refined(poly: Polynomial, slope: Polynomial, z: Complex, real: list[Decimal
         step = one / inverse
         z = z - step
         size = step.squared / z.squared
-        if size <= tolerance or last <= size <= half_settled:  # done, or down to the noise
+        if size <= tolerance or last / 4 <= size <= half_settled:  # done, or down to the noise
             return Complex(z.re, abs(z.im))
         last = size
     raise ArithmeticError(f"Newton's method did not settle near {complex(z)}; please report it")

@@ -20,6 +20,7 @@ __all__ = ["float_roots"]
 _SWEEPS = 200
 _ENOUGH = 1e-11  # relative; a start, not an answer
 _TINY = 1e-100
+_HIT = 1e-30
 _BLOCK = 512  # rows of the matrix of root differences held at a time
 
 
@@ -82,7 +83,7 @@ def _pull(
     terms = signs * np.exp(exponents - exponents.real.max(axis=1, keepdims=True))
     value = terms.sum(axis=1)
     # A root that is hit exactly pulls so hard that it stays where it is.
-    return np.asarray((terms * powers).sum(axis=1) / z / np.where(abs(value) < _TINY, _TINY, value))
+    return np.asarray((terms * powers).sum(axis=1) / z / np.where(abs(value) < _HIT, _HIT, value))
 
 
 def _repulsion(

@@ -135,9 +135,12 @@ def statements(report: Report) -> str:
 
 def _about(audited: Audited) -> str:
     """Return of what, how and under which conventions a claim speaks."""
-    conventions = (f"{name} {value}" for name, value in audited.conventions.items())
     claim = audited.claim
-    return ", ".join((claim.quantity, claim.relation.value, *conventions)).replace("_", " ")
+    relation = claim.relation.value
+    if claim.order is not None:
+        relation += f" to order {claim.order} in {claim.small}"
+    conventions = (f"{name} {value}" for name, value in audited.conventions.items())
+    return ", ".join((claim.quantity, relation, *conventions)).replace("_", " ")
 
 
 def _formula(audited: Audited) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from importlib import resources
+from itertools import groupby
 
-from derivations.catalogue import PARTS
 from derivations.markup import CSS as MATHEMATICS
 from derivations.notation import QUANTITIES
 from derivations.update import LAG_MODELS, OPTIMIZERS
@@ -106,10 +106,9 @@ def _crosschecks(rows: Iterable[Crosscheck]) -> str:
 
 
 def _derivations(rows: Iterable[Shown]) -> str:
-    shown = {row.id: row for row in rows}
     parts = "".join(
-        f"<h3>{text(title)}</h3>{''.join(_derivation(shown[entry.id]) for entry in entries)}"
-        for title, entries in PARTS.items()
+        f"<h3>{text(title)}</h3>{''.join(map(_derivation, group))}"
+        for title, group in groupby(rows, lambda row: row.part)
     )
     return (
         '<p class="dim">Each is a function of its premises, shown under the first ones; for others '

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from derivations.audit import Audited, judge_claim
-from derivations.catalogue import CATALOGUE, derivation
+from derivations.catalogue import CATALOGUE, PARTS, derivation
 from derivations.record import JudgedEntry, load_record, load_statements
 from derivations.render import html as derivation_html
 from derivations.render import json as derivation_json
@@ -29,6 +30,8 @@ __all__ = ["SCHEMA", "Report", "Shown", "make"]
 
 SCHEMA = "grpo-dynamics/report/1"
 
+_MOST = 4  # processes; each costs a second of imports, and the work is a minute's
+
 _DISTRIBUTIONS = (
     "grpo-dynamics", "sympy", "z3-solver", "python-flint", "hypothesis", "numpy", "scipy",
     "matplotlib",
@@ -39,6 +42,7 @@ _DISTRIBUTIONS = (
 class Shown:
     """A derivation under the premises it is shown at, as data and as a piece of the page."""
 
+    part: str
     id: str
     title: str
     provenance: str
@@ -126,15 +130,10 @@ def _statement(id: str) -> Audited:
 
 
 def _derivation(id: str) -> Shown:
+    (part,) = (title for title, rows in PARTS.items() if CATALOGUE[id] in rows)
     made = derivation(id, **CATALOGUE[id].shown()[0])
-    return Shown(
-        id,
-        made.title,
-        made.provenance.value,
-        made.rung.word,
-        derivation_json(made),
-        derivation_html(made),
-    )
+    data, page = derivation_json(made), derivation_html(made)
+    return Shown(part, id, made.title, made.provenance.value, made.rung.word, data, page)
 
 
 _KINDS: Mapping[str, Callable[[str], Any]] = {
@@ -163,7 +162,7 @@ def make(
     progress
         Wraps the iteration over the results, given their number, for a progress bar.
     processes
-        How many processes share the work; one per processor by default, and 1 stays in this one.
+        How many processes share the work; one per processor by default, four at most; 1 stays in this one.
     """
     jobs = [
         *(("record", entry.id) for entry in load_record()),
@@ -190,17 +189,19 @@ def make(
 
 
 def _results(jobs: list[tuple[str, str]], processes: int | None) -> Iterable[Any]:
-    processes = processes or os.cpu_count() or 1
+    processes = processes or min(os.cpu_count() or 1, _MOST)
     if processes == 1:
         yield from map(_do, jobs)
         return
-    # Spawned, not forked: a fork would copy the threads of numerical libraries half.
-    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+    # Spawned, not forked: a fork would copy the threads of numerical libraries half. An interrupt
+    # is the parent's to handle; a worker would only print a traceback.
+    with ProcessPoolExecutor(
+        processes, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
+    ) as pool:
         try:
             yield from pool.map(_do, jobs)
-        except BaseException:
+        finally:
             pool.shutdown(wait=False, cancel_futures=True)
-            raise
 
 
 def _versions() -> dict[str, str]:
