@@ -6,10 +6,11 @@ the claim's domain, and hand them to the judge that the relation asks for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import TypeVar
 
 import sympy as sp
 
@@ -17,6 +18,7 @@ from derivations.claim import Claim, Relation, Verdict, VerdictWord
 from derivations.claim_file import ClaimFileError, read_claims
 from derivations.domain import Domain
 from derivations.formula import Formula, FormulaError, parse_formula
+from derivations.judge.comparison import Comparison
 from derivations.judge.family import judge_family
 from derivations.judge.order import judge_order
 from derivations.judge.region import Region, judge_region
@@ -83,16 +85,23 @@ def audit_files(paths: Iterable[str | Path]) -> list[Audited]:
         Naming the file and the claim that cannot be judged as written.
     """
     claims = [(str(path), claim) for path in paths for claim in read_claims(path)]
-    prepared = []
-    for path, claim in claims:
-        try:
-            prepared.append((path, claim, _prepare(claim)))
-        except (TargetError, FormulaError, ClaimFileError) as error:
-            raise ClaimFileError(f"{path}: claim {claim.id!r}: {error}") from error
+    ready = [(path, claim, _named(path, claim, lambda c=claim: _prepare(c))) for path, claim in claims]
     return [
-        Audited(claim, _decide(claim, *ready), ready[1].conventions(), path)
-        for path, claim, ready in prepared
+        Audited(claim, _named(path, claim, lambda c=claim, r=read: _decide(c, *r)),
+                read[1].conventions(), path)
+        for path, claim, read in ready
     ]
+
+
+_T = TypeVar("_T")
+
+
+def _named(path: str, claim: Claim, work: Callable[[], _T]) -> _T:
+    """Do `work`, naming the file and the claim in what it refuses."""
+    try:
+        return work()
+    except (TargetError, FormulaError, ClaimFileError) as error:
+        raise ClaimFileError(f"{path}: claim {claim.id!r}: {error}") from error
 
 
 def judge_claim(claim: Claim) -> Audited:
@@ -191,6 +200,9 @@ def _decide_fixed(claim: Claim, target: Target, setting: Setting, printed: sp.Ba
     derived = target.build(setting)
     pinned = {s: sp.Rational(v) for s, v in setting.pinned.items()}
     printed = _substitute(_substitute(printed, dict(setting.fixed)), pinned)
+    if printed.has(sp.zoo, sp.nan, sp.oo):
+        nowhere = Comparison({}, derived=str(getattr(derived, "text", "") or derived))
+        return _with_pinned(nowhere.refuted("the printed formula has no value there", {}), setting)
     if isinstance(derived, Region):
         known = derived.conditions
         region = replace(
@@ -208,7 +220,8 @@ def _decide_fixed(claim: Claim, target: Target, setting: Setting, printed: sp.Ba
         value = replace(value, expression=expression, where=tuple(
             _substitute(r, {**pinned, _delta: sp.S.One}) for r in value.where))
     printed = _as_value(printed)
-    parts = [printed, *value.symbols, *([value.expression] if value.expression is not None else [])]
+    known = [e for e in (value.expression, value.series and value.series[1]) if e is not None]
+    parts = [printed, *value.symbols, *known]
     if claim.relation is Relation.ASYMPTOTIC:
         return _with_pinned(_asymptotic(claim, printed, value, setting, parts), setting)
     domains = _domains(claim, setting, parts)

@@ -38,6 +38,7 @@ SECONDS = 1.0  # of computing, for what many bounded operations add up to
 
 _BITS_PER_DIGIT = math.log2(10)
 _NUMBER_BITS = int(NUMBER_DIGITS * _BITS_PER_DIGIT)
+_WORK_BITS = 16 * _NUMBER_BITS  # on the way to such a number
 _ROOT_BITS = math.ceil(LITERAL_DIGITS * _BITS_PER_DIGIT)
 _TOO_LONG = f"a number of more than {NUMBER_DIGITS} digits"
 
@@ -52,6 +53,7 @@ class Measure(NamedTuple):
     bits: int = 1  # of the longest numerator or denominator in it
     terms: int = 1  # after multiplying out
     tower: int = 0  # how many exponentials stand in one another's exponent
+    order: int = 1  # common to its roots: what x**(p/q) has as q
     depth: int = 0  # of operations in one another
     functions: int = 0  # of functions and irrational powers in one another
     constant: bool = True  # free of symbols
@@ -122,6 +124,8 @@ class BoundedAlgebra:
     def product(self, factors: Sequence[sp.Expr]) -> sp.Expr:
         """Return the product of `factors`; a number times a sum is multiplied out."""
         self._refuse_long(factors)
+        sizes = [self._measure(factor) for factor in factors]
+        _refuse_order(max(s.bits for s in sizes), math.lcm(*(s.order for s in sizes)))
         return self._evaluate(sp.Mul, *factors)
 
     def power(self, base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
@@ -150,7 +154,7 @@ class BoundedAlgebra:
 
     def _refuse_long(self, parts: Sequence[sp.Expr]) -> None:
         """Refuse numbers whose sum or product would take long to compute."""
-        if sum(self._measure(part).bits for part in parts) > 16 * _NUMBER_BITS:
+        if sum(self._measure(part).bits for part in parts) > _WORK_BITS:
             raise Refused(_TOO_LONG)
 
     def _check_depth(self, arguments: Sequence[sp.Expr]) -> None:
@@ -169,8 +173,11 @@ class BoundedAlgebra:
             raise Refused(f"an exponent is at most {MAX_EXPONENT}, not {_shown(exponent)}")
         if size.bits > 1 and size.bits * math.ceil(largest) > _NUMBER_BITS:
             raise Refused(_TOO_LONG)
-        if exponent.is_Rational and not exponent.is_Integer and size.bits > _ROOT_BITS:
+        if exponent.is_Integer:
+            return
+        if exponent.is_Rational and size.bits > _ROOT_BITS:
             raise Refused(f"the root of a number of more than {LITERAL_DIGITS} digits")
+        _refuse_order(size.bits, size.order * _order(exponent))
 
     def _check_exponent(self, exponent: sp.Expr) -> None:
         """Refuse an exponent that makes a value nobody can compute once its symbols are numbers."""
@@ -246,7 +253,8 @@ class BoundedAlgebra:
         if node.is_Add:
             size = size._replace(terms=sum(part.terms for part in parts))
         elif node.is_Mul:
-            size = size._replace(terms=math.prod(part.terms for part in parts))
+            terms = math.prod(part.terms for part in parts)
+            size = size._replace(terms=terms, order=math.lcm(*(part.order for part in parts)))
         elif node.is_Pow:
             size = self._measured_power(node, size)
         elif isinstance(node, sp.exp):
@@ -267,13 +275,27 @@ class BoundedAlgebra:
     def _measured_power(self, node: sp.Expr, size: Measure) -> Measure:
         base, exponent = node.base, node.exp
         self._check_power(base, exponent)
-        terms = self._measure(base).terms
+        terms, order = self._measure(base).terms, self._measure(base).order * _order(exponent)
         if not exponent.is_Rational:
-            return size._replace(terms=terms, tower=size.tower + 1)
+            return size._replace(terms=terms, order=order, tower=size.tower + 1)
         if base.is_Rational and base.is_negative and not exponent.is_Integer:
             raise Refused("the root of a negative number is not a real number")
         count = math.ceil(abs(exponent))
-        return size._replace(terms=math.comb(terms + count - 1, count))
+        return size._replace(
+            bits=self._measure(base).bits,
+            terms=math.comb(terms + count - 1, count),
+            order=order,
+        )
+
+
+def _order(exponent: sp.Expr) -> int:
+    return math.lcm(*(number.q for number in exponent.atoms(sp.Rational)))
+
+
+def _refuse_order(bits: int, order: int) -> None:
+    """Refuse roots that SymPy would look for by raising the number under them to `order`."""
+    if bits * order > _WORK_BITS:
+        raise Refused("roots of so high an order")
 
 
 def _is_function(node: sp.Expr) -> bool:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 import sympy as sp
 
-__all__ = ["Undefined", "available", "evaluate", "magnitude", "precision", "sign", "truth"]
+__all__ = ["NotReal", "Undefined", "available", "evaluate", "magnitude", "precision", "rational_value", "sign", "truth"]
 
 #: Digits used where python-flint is missing and nothing can be certified.
 DIGITS = 60
@@ -22,6 +23,10 @@ DIGITS = 60
 
 class Undefined(ArithmeticError):
     """The expression has no finite value at the point, or none the balls can enclose."""
+
+
+class NotReal(Undefined):
+    """The expression has a value, but not a real one."""
 
 
 def available() -> bool:
@@ -128,7 +133,7 @@ def evaluate(expression: sp.Expr, point: Mapping[sp.Symbol, Fraction], bits: int
         if not value.is_finite():
             raise Undefined(f"{expression} has no finite value at the point")
         if not value.imag.contains(0):
-            raise Undefined(f"{expression} is not real at the point")
+            raise NotReal(f"{expression} is not real at the point")
         return value.real
 
 
@@ -144,6 +149,35 @@ def magnitude(ball: Any) -> float:
     return float(abs(ball).upper()) if hasattr(ball, "upper") else float(abs(ball))
 
 
+def rational_value(expression: sp.Expr, point: Mapping[sp.Symbol, Fraction]) -> Fraction | None:
+    """Return the exact value at a rational point, or None where it is not rational.
+
+    Raises
+    ------
+    Undefined
+        On a division by zero anywhere in the formula, also where a limit exists.
+    """
+    e = expression
+    if e.is_Rational:
+        return Fraction(int(e.p), int(e.q))
+    if e.is_Symbol:
+        return point.get(e)
+    if e.is_Add or e.is_Mul:
+        parts = [rational_value(a, point) for a in e.args]
+        if any(part is None for part in parts):
+            return None
+        values = [part for part in parts if part is not None]
+        return sum(values, Fraction(0)) if e.is_Add else prod(values, start=Fraction(1))
+    if e.is_Pow:
+        base, exponent = (rational_value(a, point) for a in e.args)
+        if base is None or exponent is None or exponent.denominator != 1 or abs(exponent) > 10_000:
+            return None
+        if base == 0 and exponent < 0:
+            raise Undefined(f"{expression} divides by zero at the point")
+        return base ** int(exponent)
+    return None
+
+
 def sign(expression: sp.Expr, point: Mapping[sp.Symbol, Fraction], bits: int = 128) -> int | None:
     """Return the sign of `expression` at `point`: -1, 1, 0 (exactly), or None if not certified.
 
@@ -154,13 +188,11 @@ def sign(expression: sp.Expr, point: Mapping[sp.Symbol, Fraction], bits: int = 1
     Undefined
         As :func:`evaluate`.
     """
-    exact = sp.sympify(expression).subs({k: sp.Rational(v) for k, v in point.items()})
-    if exact.is_Rational:
-        return int(sp.sign(exact))
-    if exact.has(sp.zoo, sp.nan, sp.oo):
-        raise Undefined(f"{expression} has no finite value at the point")
+    exact = rational_value(expression, point)
+    if exact is not None:
+        return (exact > 0) - (exact < 0)
     while bits <= 2048:
-        ball = evaluate(exact, {}, bits)
+        ball = evaluate(expression, point, bits)
         if ball > 0:
             return 1
         if ball < 0:

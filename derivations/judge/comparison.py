@@ -2,7 +2,7 @@ r"""What every comparison of a printed formula with a derived one shares."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -12,7 +12,6 @@ from derivations.claim import Evidence, Rung, Verdict, VerdictWord
 from derivations.domain import Domain
 from derivations.formula import render
 from derivations.judge import balls
-from derivations.judge.search import Point
 
 __all__ = ["POINTS", "Comparison"]
 
@@ -82,8 +81,3 @@ class Comparison:
 
 def _pointwise() -> Rung:
     return Rung.CERTIFIED if balls.available() else Rung.TESTED
-
-
-def filtered(points: Sequence[Point], where: tuple[sp.Basic, ...]) -> list[Point]:
-    """Return the points at which every relation of `where` is true."""
-    return [p for p in points if all(balls.truth(r, p) for r in where)]

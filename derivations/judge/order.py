@@ -54,6 +54,14 @@ def valuation(expression: sp.Expr, small: sp.Symbol, limit: int) -> int | None:
     return limit
 
 
+def _reduced_radicands(e: sp.Expr) -> sp.Expr:
+    """Write sqrt((1/y - 1)*y) as sqrt(1 - y), which has a value at y = 0."""
+    return e.replace(
+        lambda p: p.is_Pow and p.exp.is_Rational and not p.exp.is_Integer,
+        lambda p: sp.Pow(sp.cancel(sp.together(p.base)), p.exp),
+    )
+
+
 def _positive(domains: Mapping[sp.Symbol, Domain], small: sp.Symbol) -> dict[sp.Symbol, sp.Symbol]:
     """Return positive stand-ins, so that sqrt(C**2) is C where the domain says C > 0."""
     return {
@@ -108,7 +116,7 @@ def judge_order(
         _, derived, reach = value.series
     if derived is not None and (reach is None or reach >= order):
         stand_in = _positive(domains, small)
-        relative = (printed / derived - 1).subs(stand_in)
+        relative = _reduced_radicands((printed / derived - 1).subs(stand_in))
         found = valuation(relative, small, order)
         if found is not None and found >= order:
             what = "exact algebra" if reach is None else f"exact series to order {reach}"
@@ -116,15 +124,23 @@ def judge_order(
         if found is not None:
             leading = sp.limit(sp.cancel(relative / small**found), small, 0)
             leading = canonical(leading.subs({v: k for k, v in stand_in.items()}))
-            point = search.smallest(
-                others, lambda p: balls.sign(leading, p) in (-1, 1) if leading.free_symbols else True
-            )
+            point = search.smallest(others, lambda p: _nonzero(leading, p))
             if point is not None:
                 witness = f"the relative error there is ({leading})*{small}^{found} to leading order"
                 return comparison.refuted(
                     f"exact algebra: the order is {found}, not {order}", point, witness
                 )
     return _observe(printed, value, order, small, others, comparison)
+
+
+def _nonzero(leading: sp.Expr, point: Point) -> bool:
+    """Whether the leading coefficient is certainly not zero at a point; no real value is not zero."""
+    try:
+        return balls.sign(leading, point) in (-1, 1)
+    except balls.NotReal:
+        return True
+    except balls.Undefined:
+        return False
 
 
 def _observe(

@@ -188,13 +188,18 @@ def _certify(
     printed: sp.Expr, value: Value, relation: Relation, comparison: Comparison
 ) -> Verdict:
     """Hold the claim at drawn points by enclosures that agree, or that are strictly ordered."""
-    held = 0
+    held, meaningless = 0, []
     for point in search.drawn(comparison.domains, 6 * POINTS):
         if held == POINTS or not value.defined(point):
             continue
         try:
-            theirs, ours = balls.evaluate(printed, point, 192), value.ball(point)
+            ours = value.ball(point)
         except balls.Undefined:
+            continue
+        try:
+            theirs = balls.evaluate(printed, point, 192)
+        except balls.Undefined:
+            meaningless.append(point)
             continue
         gap = theirs - ours if relation is not Relation.LOWER else ours - theirs
         close = balls.magnitude(gap) <= AGREEMENT * max(balls.magnitude(ours), 1e-300)
@@ -202,7 +207,12 @@ def _certify(
             held += 1
         else:
             return comparison.undecided(f"the enclosures do not settle it at {_named(point)}")
-    if held < 10:
+    if held == 0 and len(meaningless) >= POINTS:
+        return comparison.refuted(
+            "the printed formula has no real value at any drawn point", meaningless[0],
+            f"derived {_show(value.ball(meaningless[0]))}, printed: no real value",
+        )
+    if held < min(10, POINTS) and comparison.domains:
         return comparison.undecided(f"only {held} points of the domain could be evaluated")
     what = f"agreement to {AGREEMENT:.0e}" if relation is Relation.EXACT else "the ordering"
     return comparison.survived(held, f"ball arithmetic: {what}")

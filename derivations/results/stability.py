@@ -147,16 +147,19 @@ def _parametric(work: Workings, update: Update) -> dict[str, sp.Basic]:
         "modulus", modulus(z - 1) * modulus(still) / modulus(push), squared,
         "x = -z^d (z - 1)(1 - mu/z)/G(z) on the border, so x^2 is this",
     )
+    parts, gained = _rotated(still), _rotated(push)
     work.equal(
-        "phase of z - 1", turn - 1,
-        2 * sp.sin(_w / 2) * sp.exp(sp.I * _w / 2) * sp.I, "so its phase is w/2 + pi/2",
+        "phases of the factors", sp.Matrix([turn - 1, still.subs(z, turn), push.subs(z, turn)]),
+        sp.Matrix([2 * sp.sin(_w / 2) * sp.exp(sp.I * _w / 2) * sp.I,
+                   parts[0] + sp.I * parts[1], gained[0] + sp.I * gained[1]]),
+        "z - 1, 1 - mu/z and G on the circle: the first has phase w/2 + pi/2",
     )
-    lead = sp.atan2(*reversed(_rotated(still)))
-    shift = sp.S.Zero if b == 0 else sp.atan2(*reversed(_rotated(push)))
+    lead, shift = sp.atan2(*reversed(parts)), sp.S.Zero if b == 0 else sp.atan2(*reversed(gained))
     phase = _w * (_d + sp.Rational(1, 2)) + lead - shift - sp.pi / 2
     work.let(
         "phase condition", sp.Eq(phase, 0, evaluate=False),
-        "x is positive, so the phases of z^d, z - 1, 1 - mu/z and 1/G add up to pi",
+        "x is positive, so the phases of z^d, z - 1, 1 - mu/z and 1/G add up to pi; those of the "
+        "last two are read off their parts",
     )
     rate = _d + (1 - m**2) / (2 * buffered) + b * (b + a * sp.cos(_w)) / pushed
     work.equal("phase, as w grows", sp.diff(phase, _w), rate, "derivative in w")

@@ -3,6 +3,7 @@ r"""Targets of the two-arm bandit: fixed points, stiffness, where lag acts, fini
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import sympy as sp
@@ -82,7 +83,7 @@ def _finite_group(
         derived = closed.subs(_G, 1 / tiny)
 
         def enclose(point: Point, bits: int) -> Any:
-            size = point[_G]
+            size = point.get(_G, Fraction(1, 2))
             if size.denominator != 1 or size > LARGEST_GROUP:
                 raise balls.Undefined(f"no sum over a group of {size}")
             terms = exact(int(size), normaliser=normaliser, ddof=ddof)

@@ -10,7 +10,7 @@ from derivations.derivation import Derivation
 from derivations.judge.value import Value
 from derivations.notation import quantity
 from derivations.results import oscillator, refresh_rule, slow_start, transition
-from derivations.targets.base import LINEAR, Setting, Target
+from derivations.targets.base import LINEAR, Setting, Target, TargetError
 
 __all__ = ["OSCILLATOR", "coefficients"]
 
@@ -25,7 +25,10 @@ def coefficients(setting: Setting) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
 
 def _from(derive: Callable[..., Derivation], result: str) -> Callable[[Setting], Value]:
     def build(setting: Setting) -> Value:
-        derivation = derive(setting.update)
+        try:
+            derivation = derive(setting.update)
+        except ValueError as error:  # a rule the conventions leave without meaning
+            raise TargetError(str(error)) from error
         return Value(derivation[result], basis=(derivation.id, *derivation.depends))
 
     return build

@@ -2,6 +2,7 @@ r"""Targets about borders: where the exact map is stable, and where it starts to
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
@@ -9,7 +10,7 @@ import sympy as sp
 
 from derivations.algebra import canonical
 from derivations.claim import Provenance
-from derivations.derivation import Workings
+from derivations.derivation import Derivation, Workings
 from derivations.formula import render
 from derivations.judge.region import Region
 from derivations.judge.search import Point
@@ -18,7 +19,7 @@ from derivations.notation import quantity
 from derivations.results import lag_rule, onset, sawtooth, stability
 from derivations.results.binding import binding
 from derivations.results.stability_conditions import conditions, is_stable_at
-from derivations.targets.base import LINEAR, Setting, Target, every_lag
+from derivations.targets.base import LINEAR, Setting, Target, TargetError, every_lag
 from derivations.update import Update
 
 __all__ = ["THRESHOLDS", "sufficient_for_every_lag"]
@@ -124,14 +125,20 @@ def sufficient_for_every_lag(update: Update) -> list[tuple[int, sp.Basic]]:
     return [(1, sp.And(*either))]
 
 
-def _onset(setting: Setting) -> Value:
-    derived = onset.derive(setting.update)
-    return Value(derived["onset"], basis=(derived.id,))
+def _closed(derive: Callable[[Update], Derivation], result: str) -> Callable[[Setting], Value]:
+    """A border with a closed form for some premises only; elsewhere the claim is refused."""
 
-
-def _sawtooth(result: str):  # type: ignore[no-untyped-def]
     def build(setting: Setting) -> Value:
-        derived = sawtooth.derive(setting.update)
+        update = setting.update
+        assert update is not None
+        try:
+            derived = derive(update)
+        except ValueError as error:
+            raise TargetError(str(error)) from error
+        if result not in derived.results:
+            chosen = ", ".join(f"{k} {v}" for k, v in update.conventions().items())
+            raise TargetError(f"there is no closed form of the {result} for {chosen}; "
+                              "grpo-dynamics predict gives it in numbers")
         return Value(derived[result], basis=(derived.id,))
 
     return build
@@ -141,9 +148,9 @@ THRESHOLDS = (
     Target("threshold", "first x > 0 at which the exact map loses stability", "1", LINEAR,
            _threshold, by_lag=lambda setting: every_lag(setting) and not _has_levin_may(setting)),
     Target("onset", "first x at which the dominant root is no longer real and positive", "1",
-           LINEAR, _onset),
+           LINEAR, _closed(onset.derive, "onset")),
     Target("flip_threshold", "x at which a monodromy eigenvalue reaches -1", "1", LINEAR,
-           _sawtooth("flip")),
+           _closed(sawtooth.derive, "flip")),
     Target("neimark_sacker_threshold", "x at which a pair of monodromy eigenvalues reaches modulus 1",
-           "1", LINEAR, _sawtooth("neimark_sacker")),
+           "1", LINEAR, _closed(sawtooth.derive, "neimark_sacker")),
 )

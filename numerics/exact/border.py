@@ -18,15 +18,16 @@ from numerics.exact.refresh import invariants
 
 __all__ = ["on_border"]
 
-_GLANCE = 120  # digits that settle all but true borders
+
+def on_border(c: Configuration, x: Fraction, digits: int) -> bool:
+    """Whether an eigenvalue lies exactly on the unit circle.
+
+    `digits` is a first precision to look with; it settles all but true borders.
+    """
+    return _root_on_circle(c, x, digits) if c.constant else _eigenvalue_on_circle(c, x, digits)
 
 
-def on_border(c: Configuration, x: Fraction) -> bool:
-    """Whether an eigenvalue lies exactly on the unit circle, for one known to be very near."""
-    return _root_on_circle(c, x) if c.constant else _eigenvalue_on_circle(c, x)
-
-
-def _root_on_circle(c: Configuration, x: Fraction) -> bool:
+def _root_on_circle(c: Configuration, x: Fraction, glance: int) -> bool:
     r"""Whether the characteristic polynomial has a root of modulus 1.
 
     It is ``z**d a(z) + b(z)``. On the circle 1/z is the conjugate, a root too, so
@@ -52,7 +53,7 @@ def _root_on_circle(c: Configuration, x: Fraction) -> bool:
     size = _size(*quadratic, *poly.values())
     enough = 8 * (max(poly) + 3) * size
     return any(
-        all(_vanishes_at(poly, quadratic, branch, digits) for digits in (_GLANCE, enough))
+        all(_vanishes_at(poly, quadratic, branch, digits) for digits in (glance, enough))
         for branch in (1, -1)
     )
 
@@ -83,7 +84,7 @@ def _vanishes_at(
         return at.squared < Decimal(1).scaleb(-2 * digits)
 
 
-def _eigenvalue_on_circle(c: Configuration, x: Fraction) -> bool:
+def _eigenvalue_on_circle(c: Configuration, x: Fraction, glance: int) -> bool:
     r"""Whether a Jury condition of the monodromy matrix is exactly 0.
 
     Times (1 - s), each is a polynomial with integer coefficients in the inputs, of degree
@@ -92,7 +93,7 @@ def _eigenvalue_on_circle(c: Configuration, x: Fraction) -> bool:
     g0, g1 = c.recurrence.gain
     fresh = (1 - c.share) * x
     size = _size(*c.recurrence, g0 * fresh, g1 * fresh, c.share, x)
-    for digits in (_GLANCE, (c.delay + 4) * 4 * size):
+    for digits in (glance, (c.delay + 4) * 4 * size):
         with working(2 * digits):
             found = invariants(c)(decimal(x))
             smallest = min(abs(found.real), abs(found.flip), abs(found.circle))

@@ -121,7 +121,7 @@ def dominant(c: Configuration, x: Fraction) -> Dominant:
             rate = value.squared.ln() / (2 if c.constant else 2 * c.delay)
             if abs(rate) > Decimal(1).scaleb(25 - digits):
                 return Dominant(value, rate)
-        if on_border(c, x):
+        if on_border(c, x, digits):
             return Dominant(value, Decimal(0))
         digits *= 2
 

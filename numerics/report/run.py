@@ -162,7 +162,8 @@ def make(
     progress
         Wraps the iteration over the results, given their number, for a progress bar.
     processes
-        How many processes share the work; one per processor by default, four at most; 1 stays in this one.
+        How many processes share the work: one per processor by default, at most four. With 1 all
+        of it is done in this one.
     """
     jobs = [
         *(("record", entry.id) for entry in load_record()),

@@ -68,7 +68,8 @@ def confirm(audited: Audited) -> str:
     growth = run.growth()
     if abs(growth - 1) <= _NEUTRAL:
         return "the map neither grows nor decays there"
-    return f"the map {'decays' if growth < 1 else 'grows'} there, by {growth:.6g} a step"
+    what = "decays" if growth < 1 else "grows"
+    return f"the map {what} there, by a factor of {growth:.6g} a step"
 
 
 def _run(audited: Audited) -> _Run | None:
