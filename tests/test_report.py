@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -143,6 +144,25 @@ def test_undecided_is_never_green(report: Report) -> None:
     assert "UNDECIDED none" in " ".join(table.split())
     assert "! expected: holds" in table
     assert "1 undecided; 1 NOT as expected" in table
+
+
+def test_an_installed_package_has_the_style_of_the_page() -> None:
+    root = Path(__file__).resolve().parent.parent
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]
+    packaged = {
+        path
+        for package, globs in patterns.items()
+        for pattern in globs
+        for path in (root / package.replace(".", "/")).glob(pattern)
+    }
+    data = {
+        path
+        for package in ("derivations", "numerics")
+        for path in (root / package).rglob("*.*")
+        if path.suffix in (".css", ".toml", ".html")
+    }
+    assert data <= packaged
 
 
 def test_figures_are_the_same_every_time(report: Report) -> None:

@@ -31,7 +31,7 @@ def valuation(expression: sp.Expr, small: sp.Symbol, limit: int) -> int | None:
     """Return the order of vanishing of an algebraic expression in `small`, capped at `limit`.
 
     Rational expressions are read off their polynomials; others by derivatives at zero, each tested
-    for zero exactly. Returns None where neither decides.
+    for zero exactly. A diverging expression has order -1. Returns None where neither decides.
     """
     numerator, denominator = sp.fraction(sp.cancel(sp.together(expression)))
     if is_zero(numerator):
@@ -47,7 +47,8 @@ def valuation(expression: sp.Expr, small: sp.Symbol, limit: int) -> int | None:
     for order in range(limit):
         value = expression.subs(small, 0)
         if value.has(sp.zoo, sp.nan, sp.oo):
-            return None
+            diverges = order == 0 and is_zero((1 / expression).subs(small, 0))
+            return -1 if diverges else None
         if not is_zero(value):
             return order
         expression = sp.diff(expression, small)
@@ -122,9 +123,9 @@ def judge_order(
             what = "exact algebra" if reach is None else f"exact series to order {reach}"
             return comparison.proved(f"{what}: the relative error vanishes to order {found}")
         if found is not None:
-            leading = sp.limit(sp.cancel(relative / small**found), small, 0)
+            leading = sp.limit(sp.cancel(relative / small**found), small, 0) if found >= 0 else sp.oo
             leading = canonical(leading.subs({v: k for k, v in stand_in.items()}))
-            point = search.smallest(others, lambda p: _nonzero(leading, p))
+            point = search.smallest(others, lambda p: found < 0 or _nonzero(leading, p))
             if point is not None:
                 witness = f"the relative error there is ({leading})*{small}^{found} to leading order"
                 return comparison.refuted(

@@ -92,12 +92,11 @@ class Report:
 
     def json(self) -> dict[str, object]:
         """Return the report as plain data, without the figures."""
-        record = [judged.json() for judged in self.record]
         return {
             "schema": SCHEMA,
             "versions": dict(self.versions),
             "as_expected": self.as_expected,
-            "record": record,
+            "record": [judged.json() for judged in self.record],
             "statements": [audited.json() for audited in self.statements],
             "on_the_map": dict(self.on_the_map),
             "crosschecks": [row.json() for row in self.crosschecks],
@@ -163,7 +162,8 @@ def make(
         Wraps the iteration over the results, given their number, for a progress bar.
     processes
         How many processes share the work: one per processor by default, at most four. With 1 all
-        of it is done in this one.
+        of it is done in this one; with more, a script that calls this needs the usual guard
+        ``if __name__ == "__main__":``.
     """
     jobs = [
         *(("record", entry.id) for entry in load_record()),
