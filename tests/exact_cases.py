@@ -28,9 +28,7 @@ def configurations(
 ) -> st.SearchStrategy[Configuration]:
     """Draw configurations with lags (refreshes) up to `longest`."""
 
-    def build(
-        optimizer: str, lag_model: str, mu: float, s: float, lag: int
-    ) -> Configuration:
+    def build(optimizer: str, lag_model: str, mu: float, s: float, lag: int) -> Configuration:
         steps = {"lag": lag} if lag_model == "constant" else {"refresh": max(lag, 1)}
         return Configuration(optimizer, lag_model, mu, s, **steps)
 

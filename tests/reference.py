@@ -76,9 +76,7 @@ def dominant_root(run: Run, x: Any) -> Any:
 
 def run_refresh(run: Run, x: Any, q: Any, v: Any) -> tuple[Any, Any]:
     """Run one refresh interval of the optimizer as its documentation words it."""
-    mu, s, x = (
-        (run.mu, run.s, x) if isinstance(q, Fraction) else map(number, (run.mu, run.s, x))
-    )
+    mu, s, x = (run.mu, run.s, x) if isinstance(q, Fraction) else map(number, (run.mu, run.s, x))
     sample = q
     for _ in range(run.delay):
         g = -((1 - s) * x * q + s * x * sample)
@@ -145,9 +143,7 @@ def kicks(run: Run, x: float, steps: int) -> Iterator[list[float]]:
             lag = k % run.delay if run.lag_model == "sawtooth" else run.delay
             sample = q[k - lag] if k >= lag else 0.0
             force.append((1 - s) * x * q[k] + s * x * sample)
-            q.append(
-                (1 + mu) * q[k] - mu * q[k - 1] - g0 * force[k] - g1 * force[k - 1]
-            )
+            q.append((1 + mu) * q[k] - mu * q[k - 1] - g0 * force[k] - g1 * force[k - 1])
         yield q[phase + 1 :]
 
 

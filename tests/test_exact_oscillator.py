@@ -96,9 +96,7 @@ def test_broadcasting_and_shapes() -> None:
 
 
 @settings(deadline=None, max_examples=100)
-@given(
-    st.floats(0.1, 10), st.floats(-3, 3), st.floats(-3, 3), st.floats(0.0, 2.0), SIGN
-)
+@given(st.floats(0.1, 10), st.floats(-3, 3), st.floats(-3, 3), st.floats(0.0, 2.0), SIGN)
 def test_it_solves_the_equation_from_rest(
     mass: float, damping: float, stiffness: float, t: float, sign: float
 ) -> None:

@@ -137,7 +137,9 @@ def test_the_radius_and_the_intervals_agree_everywhere(c: Configuration, scale: 
 def _plain_radius(c: Configuration, x: float) -> float:
     """The spectral radius from eigenvalues in floats, good to 1e-6 or so."""
     if c.constant:
-        return float(abs(np.append(np.roots([float(v) for v in characteristic_polynomial(c, x)]), 0)).max())
+        return float(
+            abs(np.append(np.roots([float(v) for v in characteristic_polynomial(c, x)]), 0)).max()
+        )
     return float(abs(reference.monodromy_eigenvalues(plain(c), x)[0])) ** (1 / c.delay)
 
 

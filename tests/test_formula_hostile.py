@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import sys
 import time
@@ -11,8 +12,8 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derivations.formula import FormulaError, parse_formula, render
-from derivations.formula.bounded import FUNCTIONS
+from derivations.formula import Formula, FormulaError, parse_formula, render
+from derivations.formula.language import FUNCTIONS
 
 NAMES = ("mu", "x", "d", "N", "s", "delta")
 REAL = {name: sp.Symbol(name, real=True) for name in NAMES}
@@ -23,6 +24,13 @@ def refusal(text: object, symbols: dict[str, sp.Symbol] = REAL) -> FormulaError:
     with pytest.raises(FormulaError) as caught:
         parse_formula(text, symbols)  # type: ignore[arg-type]  # what is not text is refused too
     return caught.value
+
+
+def outcome(text: str, symbols: dict[str, sp.Symbol] = REAL) -> Formula | FormulaError:
+    try:
+        return parse_formula(text, symbols)
+    except FormulaError as error:
+        return error
 
 
 def is_one_printable_line(message: str) -> bool:
@@ -248,6 +256,11 @@ SIZE = [
     "sqrt(1/(x + " * 20 + "mu" + "))" * 20,
     "sqrt(1/sin(" * 10 + "mu" + "))" * 10,
     "1/(x + " * 30 + "mu" + ")" * 30,
+    "(10**39 + 8)**(398/399)",
+    "(10**20 - 8)**(1e-30)",
+    "24**(1/1000)*24**(998/999)",
+    "(24**(998/999))**(998/999)",
+    "24**(x/999)*24**(998/999 - x/997)",
     "x**" * 600 + "x",
     "(" * 10_000 + "x" + ")" * 10_000,
     "(" * 4_000 + "x" + ")" * 4_000,
@@ -315,10 +328,9 @@ ADDED_UP = [
 @pytest.mark.parametrize("symbols", [REAL, POSITIVE], ids=["real", "positive"])
 def test_many_costly_operations_end_soon(text: str, symbols: dict[str, sp.Symbol]) -> None:
     start = time.process_time()
-    try:
-        parse_formula(text, symbols)
-    except FormulaError as error:
-        assert "takes more than 1 s" in str(error) or "deep" in str(error)
+    result = outcome(text, symbols)
+    if isinstance(result, FormulaError):
+        assert "takes more than 1 s" in str(result) or "deep" in str(result)
     assert time.process_time() - start < 2
 
 
@@ -331,10 +343,7 @@ def test_deep_caller_gets_a_formula_error() -> None:
         else:
             parse_formula("(" * 90 + "x" + ")" * 90, REAL)
 
-    frames = 0
-    frame = sys._getframe()
-    while frame is not None:
-        frame, frames = frame.f_back, frames + 1
+    frames = len(inspect.stack(0))
     with pytest.raises(FormulaError, match="nested too deeply"):
         deeper(sys.getrecursionlimit() - frames - 60)
 
@@ -353,11 +362,10 @@ PIECES = [
 
 def check_total(text: str) -> None:
     """Parse `text`: a formula of the language that renders, or a `FormulaError`."""
-    try:
-        formula = parse_formula(text, REAL)
-    except FormulaError as error:
-        assert is_one_printable_line(str(error))
-        assert error.text == text
+    formula = outcome(text)
+    if isinstance(formula, FormulaError):
+        assert is_one_printable_line(str(formula))
+        assert formula.text == text
         return
     assert formula.symbols <= set(NAMES)
     assert is_one_printable_line(render(formula.relations or formula.expression)[:400])

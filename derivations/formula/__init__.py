@@ -1,7 +1,7 @@
 r"""Formulas in plain text, read without evaluating Python, and written back.
 
-``tokens`` knows how a formula is spelt, ``parser`` how it is put together, ``bounded`` what may
-be computed on the way, ``rendering`` the way back.
+``tokens`` knows how a formula is spelt, ``parser`` how it is put together, ``language`` what it may
+be made of, ``bounded`` what may be computed on the way, ``rendering`` the way back.
 """
 
 from __future__ import annotations

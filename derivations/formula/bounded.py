@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
@@ -19,13 +18,13 @@ from typing import NamedTuple
 import sympy as sp
 
 from derivations.formula.errors import quote
+from derivations.formula.language import FUNCTIONS, MAX_ARGUMENTS, in_language
 
 LITERAL_DIGITS = 40  # of a number as written, and of a number under a root
 DECIMAL_EXPONENT = 300  # of a number as written
 NUMBER_DIGITS = 1_000  # of a number that is computed
 MAX_EXPONENT = 64
 MAX_TERMS = 10_000  # of the expression multiplied out
-MAX_ARGUMENTS = 4  # of min and max
 SIGNED_EXPONENT = 8  # inside abs, min and max
 SIGNED_TERMS = 100  # inside abs, min and max, multiplied out
 EXP_OF_NUMBER = 1_000
@@ -39,6 +38,7 @@ SECONDS = 1.0  # of computing, for what many bounded operations add up to
 _BITS_PER_DIGIT = math.log2(10)
 _NUMBER_BITS = int(NUMBER_DIGITS * _BITS_PER_DIGIT)
 _WORK_BITS = 16 * _NUMBER_BITS  # on the way to such a number
+_ORDER_BITS = 4_096  # of a number raised to the order of a root
 _ROOT_BITS = math.ceil(LITERAL_DIGITS * _BITS_PER_DIGIT)
 _TOO_LONG = f"a number of more than {NUMBER_DIGITS} digits"
 
@@ -57,41 +57,6 @@ class Measure(NamedTuple):
     depth: int = 0  # of operations in one another
     functions: int = 0  # of functions and irrational powers in one another
     constant: bool = True  # free of symbols
-
-
-@dataclass(frozen=True)
-class Function:
-    """A function of the language: the SymPy class that stands for it, and its arity."""
-
-    head: Callable[..., sp.Expr]
-    least: int = 1
-    most: int = 1
-
-
-FUNCTIONS = {
-    "sqrt": Function(sp.sqrt),
-    "exp": Function(sp.exp),
-    "log": Function(sp.log),
-    "ln": Function(sp.log),
-    "sin": Function(sp.sin),
-    "cos": Function(sp.cos),
-    "tan": Function(sp.tan),
-    "asin": Function(sp.asin),
-    "acos": Function(sp.acos),
-    "atan": Function(sp.atan),
-    "atan2": Function(sp.atan2, 2, 2),
-    "abs": Function(sp.Abs),
-    "min": Function(sp.Min, 1, MAX_ARGUMENTS),
-    "max": Function(sp.Max, 1, MAX_ARGUMENTS),
-}
-
-_ATOMS = (sp.Symbol, sp.Rational, type(sp.pi), type(sp.E))
-_HEADS = (sp.Add, sp.Mul, sp.Pow, *(f.head for f in FUNCTIONS.values() if f.head is not sp.sqrt))
-
-
-def in_language(node: sp.Basic) -> bool:
-    """Return whether `node` itself, whatever its arguments, is written by the language."""
-    return isinstance(node, _ATOMS) or node.func in _HEADS
 
 
 class BoundedAlgebra:
@@ -294,8 +259,8 @@ def _order(exponent: sp.Expr) -> int:
 
 def _refuse_order(bits: int, order: int) -> None:
     """Refuse roots that SymPy would look for by raising the number under them to `order`."""
-    if bits * order > _WORK_BITS:
-        raise Refused("roots of so high an order")
+    if bits * order > _ORDER_BITS:
+        raise Refused("a root of so high an order of so long a number")
 
 
 def _is_function(node: sp.Expr) -> bool:

@@ -13,8 +13,9 @@ from typing import TypeAlias
 import sympy as sp
 from sympy.core.relational import Relational
 
-from derivations.formula.bounded import FUNCTIONS, BoundedAlgebra, Refused
+from derivations.formula.bounded import BoundedAlgebra, Refused
 from derivations.formula.errors import FormulaError
+from derivations.formula.language import CONSTANTS, FUNCTIONS
 from derivations.formula.stream import TokenStream
 from derivations.formula.tokens import Token
 
@@ -37,7 +38,6 @@ _BINDING = {
     "**": 50,
     "superscript": 60,
 }
-_CONSTANTS = {"pi": sp.pi}
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,8 @@ class _Parser(TokenStream):
     """One formula being read; a method for each rule of the grammar."""
 
     def __init__(self, text: str, symbols: Mapping[str, sp.Symbol]) -> None:
-        super().__init__(text, [*sorted(symbols), *_CONSTANTS, *FUNCTIONS])
-        self.values = {**_CONSTANTS, **symbols}
+        super().__init__(text, [*sorted(symbols), *CONSTANTS, *FUNCTIONS])
+        self.values = {**CONSTANTS, **symbols}
         self.algebra = BoundedAlgebra()
         self.depth = 0
 

@@ -8,8 +8,8 @@ import sympy as sp
 from sympy.core.relational import Relational
 from sympy.printing.str import StrPrinter
 
-from derivations.formula.bounded import in_language
 from derivations.formula.errors import FormulaError, quote
+from derivations.formula.language import in_language
 
 
 def render(expression: sp.Expr | Relational | sp.And | Sequence[Relational]) -> str:

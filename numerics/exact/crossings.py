@@ -32,19 +32,15 @@ class Zero(NamedTuple):
 
 def zeros(f: Function, grid: Sequence[Decimal]) -> list[Zero]:
     """Return the zeros of `f` strictly between the ends of `grid`, in its order."""
-    values = [f(point) for point in grid]
-    # A zero that is itself a grid point is taken out; its neighbours see the change of sign, if
-    # there is one, and the touch, if there is none, is what is left over.
-    kept = [(point, value) for point, value in zip(grid, values, strict=True) if value]
-    found = [
-        Zero(point, _sign(left), _sign(right))
-        for point, value, left, right in zip(grid[1:], values[1:], values, values[2:], strict=False)
-        if value == 0 and left and right
-    ]
-    for (a, fa), (b, fb) in pairwise(kept):
-        if (fa > 0) != (fb > 0) and not any(min(a, b) < zero.at < max(a, b) for zero in found):
+    points = [(place, point, f(point)) for place, point in enumerate(grid)]
+    kept = [point for point in points if point[2]]
+    found = []
+    for (place, a, fa), (next_place, b, fb) in pairwise(kept):
+        if next_place > place + 1:  # the grid has hit a zero, a touch or not
+            found.append(Zero(grid[place + 1], _sign(fa), _sign(fb)))
+        elif (fa > 0) != (fb > 0):
             found.append(Zero(_root(f, a, fa, b, fb), _sign(fa), _sign(fb)))
-    for (a, fa), (b, fb), (c, fc) in zip(kept, kept[1:], kept[2:], strict=False):
+    for (_, a, fa), (_, b, fb), (_, c, fc) in zip(kept, kept[1:], kept[2:], strict=False):
         alike = (fa > 0) == (fb > 0) == (fc > 0)
         if alike and abs(fb) <= min(abs(fa), abs(fc)) and abs(fb) <= _TURN * max(abs(fa), abs(fc)):
             found += _at_turn(f, (a, fa), (b, fb), (c, fc))

@@ -1,7 +1,8 @@
-r"""Files that are committed and yet generated: the derivation book and the kernels.
+r"""Files that are committed and yet generated: the derivation book, the kernels, the README's figure.
 
 They are made from the derivations, so they can only differ from what these give now if one of the
-two was changed without the other.
+two was changed without the other. A figure is written anew with the others, but its bytes depend on
+the version of the plotting library, so of it only the presence is checked.
 """
 
 from __future__ import annotations
@@ -45,9 +46,29 @@ class Part:
         self.regenerate(root / self.folder)
 
 
+def _figures() -> dict[str, str]:
+    """Return file name -> SVG of the figures the README shows."""
+    from numerics.report.figures import stability_chart
+
+    svg = stability_chart().panels[0]
+    # A page in dark mode would swallow the axes of a transparent picture.
+    return {"stability.svg": svg.replace("<svg ", "<svg style=\"background:#fff\" ", 1)}
+
+
+def _missing_figures(folder: Path) -> list[str]:
+    return [f"{name}: missing" for name in ("stability.svg",) if not (folder / name).is_file()]
+
+
+def _write_figures(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, svg in _figures().items():
+        (folder / name).write_text(svg, encoding="utf-8")
+
+
 PARTS = (
     Part("docs/derivations", book.drift, book.write),
     Part("numerics/kernels", kernel_table.drift, kernel_table.write),
+    Part("docs/figures", _missing_figures, _write_figures),
 )
 
 
