@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -65,7 +66,7 @@ def test_real_roots_of_few_term_polynomials(terms: dict[int, int]) -> None:
         assert found == sorted(found)
         # Descartes: as many as the changes of sign, or an even number fewer.
         signs = [terms[place] > 0 for place in sorted(terms)]
-        changes = sum(one != other for one, other in zip(signs, signs[1:], strict=False))
+        changes = sum(one != other for one, other in pairwise(signs))
         assert len(found) <= changes
         assert (changes - len(found)) % 2 == 0
         for root in found:

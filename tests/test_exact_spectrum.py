@@ -73,7 +73,7 @@ def test_the_monodromy_matrix_is_the_recurrence_run_once_around(c: Configuration
     (a, b), (p, q) = expected
     root = dominant_root(c, x)
     eigenvalues = np.linalg.eigvals([[float(a), float(b)], [float(p), float(q)]])
-    assert abs(root) == pytest.approx(abs(eigenvalues).max(), rel=1e-6)
+    assert abs(root) == pytest.approx(abs(eigenvalues).max(), rel=1e-6, abs=1e-6)
 
 
 def test_the_monodromy_matrix_of_the_theory() -> None:
@@ -178,11 +178,24 @@ def test_long_lags(c: Configuration) -> None:
 
 
 def test_a_dead_beat_run_is_over_at_once() -> None:
-    for c in (constant(0, 0), sawtooth(0, 1)):
-        assert dominant_root(c, 1) == 0
-        assert spectral_radius(c, 1) == 0
-        assert relaxation_time(c, 1) == 0
-        assert stable(c, 1)
+    for c, x in (
+        (constant(0, 0), 1),
+        (sawtooth(0, 1), 1),
+        (sawtooth(0, 3), Fraction(1, 3)),
+        (sawtooth(0, 5, s=Fraction(1, 32)), Fraction(16, 31)),
+        (constant(0.9, 0, optimizer="nesterov"), 1),
+        (sawtooth(0.9, 1, optimizer="nesterov"), 1),
+    ):
+        assert dominant_root(c, x) == 0
+        assert spectral_radius(c, x) == 0
+        assert relaxation_time(c, x) == 0
+        assert stable(c, x)
+
+
+def test_a_run_that_forgets_almost_everything_is_not_taken_for_one_that_forgets_all() -> None:
+    """All fresh, the eigenvalues of 1000 steps are those of one to the power 1000."""
+    radius = spectral_radius(sawtooth(Fraction(1, 10), 1000, s=0), 1)
+    assert radius == pytest.approx(spectral_radius(constant(Fraction(1, 10), 0), 1), rel=ROUNDING)
 
 
 @pytest.mark.parametrize("s", [Fraction(1, 2), -1, 3])

@@ -58,7 +58,7 @@ def test_levin_and_may(d: int) -> None:
 @pytest.mark.parametrize("mu", [0, 0.3, 0.9, 0.9999])
 @pytest.mark.parametrize("d", [1, 2, 5, 40])
 def test_one_equation_gives_the_constant_lag_threshold(mu: float, d: int) -> None:
-    """Theory section 3.1, solved by bisection: w (d + 1/2) + atan2(mu sin w, 1 - mu cos w) = pi/2."""
+    """Theory section 3.1, solved by bisection."""
     low, high = 0.0, pi
     for _ in range(200):
         w = (low + high) / 2

@@ -164,7 +164,7 @@ class BoundedAlgebra:
             if self._measure(argument).terms > SIGNED_TERMS:
                 raise Refused(f"more than {SIGNED_TERMS} terms inside abs, min or max")
         for left, right in combinations(arguments, 2):
-            self._measure(sp.factor_terms(left - right))
+            self._measure(_ask_sympy(sp.factor_terms, left - right))
 
     def _check_exp(self, argument: sp.Expr) -> None:
         size = self._measure(argument)
@@ -174,19 +174,16 @@ class BoundedAlgebra:
             raise Refused("exp of exp of exp")
         if size.tower and size.bits > MAX_EXPONENT.bit_length():
             raise Refused(f"a number in exp of exp is at most {MAX_EXPONENT}")
-        if size.constant and abs(argument.evalf(5)) > EXP_OF_NUMBER:
+        if size.constant and abs(_ask_sympy(argument.evalf, 5)) > EXP_OF_NUMBER:
             raise Refused(f"exp of a number is taken up to {EXP_OF_NUMBER}")
 
     def _evaluate(self, head: Callable[..., sp.Expr], *arguments: object) -> sp.Expr:
         """Let SymPy evaluate an operation that is within bounds, and measure what it answers."""
         if time.thread_time() > self._deadline:
             raise Refused(f"reading the formula takes more than {SECONDS:g} s; write it simpler")
-        try:
-            value = head(*arguments)
-            if head is sp.tan:  # SymPy may answer with a cotangent, which the language lacks.
-                value = value.replace(sp.cot, lambda angle: 1 / sp.tan(angle))
-        except Exception as failure:  # SymPy documents no exceptions, and its evaluation has some.
-            raise Refused(f"SymPy cannot evaluate this: {quote(str(failure))}") from failure
+        value = _ask_sympy(head, *arguments)
+        if head is sp.tan:  # SymPy may answer with a cotangent, which the language lacks.
+            value = value.replace(sp.cot, lambda angle: 1 / sp.tan(angle))
         self._measure(value)
         return value
 
@@ -253,6 +250,14 @@ class BoundedAlgebra:
         )
 
 
+def _ask_sympy(question: Callable[..., sp.Expr], *arguments: object) -> sp.Expr:
+    """Return SymPy's answer, or refuse the formula if it has none."""
+    try:
+        return question(*arguments)
+    except Exception as failure:  # SymPy documents no exceptions, and its evaluation has many.
+        raise Refused(f"SymPy cannot evaluate this: {quote(str(failure))}") from failure
+
+
 def _order(exponent: sp.Expr) -> int:
     return math.lcm(*(number.q for number in exponent.atoms(sp.Rational)))
 
@@ -273,7 +278,7 @@ def _refuse_doubtful(node: sp.Expr) -> None:
 
     Such a proof computes a minimal polynomial, whose degree doubles with each square root.
     """
-    value = node.evalf(2)
+    value = _ask_sympy(node.evalf, 2)
     if value == 0 or (value.is_Float and value._prec == 1):
         raise Refused(f"{_shown(node)} cannot be told from zero")
     if not value.is_Float:

@@ -16,7 +16,7 @@ from numerics.exact.configuration import Configuration
 from numerics.exact.polynomial import characteristic, complex_value, rounded
 from numerics.exact.refresh import invariants
 
-__all__ = ["on_border"]
+__all__ = ["deciding_digits", "on_border"]
 
 
 def on_border(c: Configuration, x: Fraction, digits: int) -> bool:
@@ -85,21 +85,25 @@ def _vanishes_at(
 
 
 def _eigenvalue_on_circle(c: Configuration, x: Fraction, glance: int) -> bool:
-    r"""Whether a Jury condition of the monodromy matrix is exactly 0.
-
-    Times (1 - s), each is a polynomial with integer coefficients in the inputs, of degree
-    refresh + 2 at most in those that enter the step.
-    """
-    g0, g1 = c.recurrence.gain
-    fresh = (1 - c.share) * x
-    size = _size(*c.recurrence, g0 * fresh, g1 * fresh, c.share, x)
-    for digits in (glance, (c.delay + 4) * 4 * size):
+    r"""Whether a Jury condition of the monodromy matrix is exactly 0."""
+    for digits in (glance, deciding_digits(c, x)):
         with working(2 * digits):
             found = invariants(c)(decimal(x))
             smallest = min(abs(found.real), abs(found.flip), abs(found.circle))
             if smallest >= Decimal(1).scaleb(-digits):
                 return False
     return True
+
+
+def deciding_digits(c: Configuration, x: Fraction) -> int:
+    r"""Return digits below which an invariant of the monodromy matrix is exactly 0.
+
+    Times (1 - s), each is a polynomial with integer coefficients in the inputs, of degree
+    refresh + 2 at most in those that enter the step.
+    """
+    g0, g1 = c.recurrence.gain
+    fresh = (1 - c.share) * x
+    return (c.delay + 4) * 4 * _size(*c.recurrence, g0 * fresh, g1 * fresh, c.share, x)
 
 
 def _size(*values: Fraction) -> int:

@@ -2,8 +2,8 @@ r"""Constant lag: every x at which a characteristic root is on the unit circle.
 
 With chi = a + x F, ``a(z) = (z-1)(1-mu/z)`` and ``F(z) = G(z) (1 - s + s z**-d)``, a root z on the
 circle needs ``x(z) = -a/F`` real and positive: ``H = a conj(F)`` real and negative. On the circle
-``Im H / sin w`` is a polynomial in v = 1 - cos w, and its sign tells more than its zeros: a pair leaves the
-disc with growing x exactly where it falls from + to - as w grows, because
+``Im H / sin w`` is a polynomial in v = 1 - cos w, and its sign tells more than its zeros: a pair
+leaves the disc with growing x exactly where it falls from + to - as w grows, because
 ``d log|z| / dx = Im(dx/dw) / |dx/dw|**2`` and ``Im x = -Im H / |F|**2``. Counting the pairs that
 leave gives the number of unstable roots at every x without computing one (extension; for heavy ball
 at s = 1 theory section 3.1).

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from numerics.exact.arithmetic import Complex, decimal, digits_for, working
-from numerics.exact.border import on_border
+from numerics.exact.border import deciding_digits, on_border
 from numerics.exact.configuration import Configuration, Number, exact_stiffness
 from numerics.exact.polynomial import (
     Polynomial,
@@ -32,6 +32,7 @@ __all__ = ["Dominant", "dominant", "dominant_root", "relaxation_time", "spectral
 _WINDOW = Decimal("1e-5")  # float roots this close to the largest modulus are refined and compared
 _OFF_AXIS = Decimal("1e-7")  # a refinement that starts on the real axis could never leave it
 _REFINEMENTS = 1000
+_RESOLVED = 25  # significant digits left of what may be rounding
 
 
 @dataclass(frozen=True)
@@ -113,15 +114,20 @@ def stable(c: Configuration, x: Number) -> bool:
 
 @lru_cache(maxsize=1024)
 def dominant(c: Configuration, x: Fraction) -> Dominant:
-    """Return the dominant eigenvalue, its rate resolved to 25 digits or known to be exactly 0."""
+    """Return the dominant eigenvalue; it and its rate are resolved or known to be exactly 0."""
     digits = digits_for(c, x)
     while True:
         with working(digits):
             value = _largest_root(c, x) if c.constant else _largest_eigenvalue(c, x)
+            noise = Decimal(1).scaleb(_RESOLVED - digits)
+            # Trace and determinant of a matrix that forgets everything are 0 but for rounding.
+            rounded_off = not c.constant and value.squared <= noise
+            if rounded_off and digits > 2 * deciding_digits(c, x):
+                return Dominant(Complex(Decimal(0)), Decimal("-Infinity"))
             rate = value.squared.ln() / (2 if c.constant else 2 * c.delay)
-            if abs(rate) > Decimal(1).scaleb(25 - digits):
+            if abs(rate) > noise and not rounded_off:
                 return Dominant(value, rate)
-        if on_border(c, x, digits):
+        if not rounded_off and on_border(c, x, digits):
             return Dominant(value, Decimal(0))
         digits *= 2
 
