@@ -7,6 +7,7 @@ detour through floats or ``lambdify`` would lose.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
@@ -15,7 +16,7 @@ from typing import Any
 
 import sympy as sp
 
-__all__ = ["NotReal", "Undefined", "available", "evaluate", "magnitude", "precision", "rational_value", "sign", "truth"]
+__all__ = ["NotReal", "Undefined", "available", "evaluate", "log2", "magnitude", "precision", "rational_value", "sign", "truth"]
 
 #: Digits used where python-flint is missing and nothing can be certified.
 DIGITS = 60
@@ -147,6 +148,25 @@ def _rounded(expression: sp.Expr, point: Mapping[sp.Symbol, Fraction]) -> sp.Flo
 def magnitude(ball: Any) -> float:
     """Return an upper bound of the absolute value of a ball."""
     return float(abs(ball).upper()) if hasattr(ball, "upper") else float(abs(ball))
+
+
+def log2(ball: Any) -> float:
+    """Return the binary logarithm of the absolute value of a ball; -inf for an exact zero.
+
+    Works far below the smallest float, where the orders of asymptotic claims are observed.
+
+    Raises
+    ------
+    Undefined
+        If the ball does not tell its value from zero.
+    """
+    if not hasattr(ball, "log"):
+        return float(sp.log(abs(ball), 2)) if ball != 0 else -math.inf
+    if ball == 0:
+        return -math.inf
+    if ball.contains(0):
+        raise Undefined("the enclosure does not tell the error from zero")
+    return float((abs(ball).log() / ball.const_log2()).mid())
 
 
 def rational_value(expression: sp.Expr, point: Mapping[sp.Symbol, Fraction]) -> Fraction | None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import nullcontext
 from fractions import Fraction
+from itertools import pairwise
 
 import sympy as sp
 
@@ -24,7 +26,10 @@ __all__ = ["judge_order", "observed_order", "valuation"]
 
 #: Slack of an observed order; the next possible order is a whole unit (or a half) away.
 SLACK = 0.1
-_BITS = 512
+_BITS = 2048
+#: Powers of 1/2 at which the error is looked at: so small that a drawn momentum close to 1 is not
+#: taken for the limit, and large enough for order 8 to stay within the precision.
+_HALVINGS = (100, 120, 140, 160)
 
 
 def valuation(expression: sp.Expr, small: sp.Symbol, limit: int) -> int | None:
@@ -79,20 +84,21 @@ def observed_order(
 
     An error that is exactly zero all the way down counts as infinite order.
     """
-    errors: list[float] = []
-    for k in range(10, 22, 3):
+    logs: list[float] = []
+    for k in _HALVINGS:
         here = {**point, small: Fraction(1, 2**k)}
         try:
             ours = value.ball(here, _BITS)
-            error = balls.magnitude(balls.evaluate(printed, here, _BITS) / ours - 1)
+            with balls.precision(_BITS) if balls.available() else nullcontext():
+                logs.append(balls.log2(balls.evaluate(printed, here, _BITS) / ours - 1))
         except (balls.Undefined, ZeroDivisionError):
             return None
-        errors.append(error)
-    if errors[-1] < 1e-100:
+    if logs[-1] == -math.inf:
         return (math.inf, math.inf)
-    if min(errors) <= 0 or not all(map(math.isfinite, errors)):
-        return None
-    slopes = [math.log2(a / b) / 3 for a, b in zip(errors, errors[1:], strict=False)]
+    slopes = [
+        (a - b) / (after - before)
+        for (before, a), (after, b) in pairwise(zip(_HALVINGS, logs, strict=True))
+    ]
     return slopes[-2], slopes[-1]
 
 
