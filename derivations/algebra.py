@@ -15,7 +15,7 @@ from sympy.polys.rings import PolyElement, PolyRing
 
 from derivations.notation import QUANTITIES
 
-__all__ = ["canonical", "is_zero", "numerator_denominator"]
+__all__ = ["canonical", "is_zero"]
 
 #: Symbols that are whole numbers wherever they are exponents, so that (a/b)**d is a**d/b**d.
 _WHOLE = {"d", "N", "G"}
@@ -24,7 +24,8 @@ _WHOLE = {"d", "N", "G"}
 def _split_powers(expression: sp.Expr) -> sp.Expr:
     """Write mu**(N+1) as mu*mu**N, (a/b)**d as a**d/b**d and exp(a+b) as exp(a)*exp(b)."""
     return expression.replace(
-        lambda e: e.is_Pow and not e.exp.is_number, _split_power,
+        lambda e: e.is_Pow and not e.exp.is_number,
+        _split_power,
     ).replace(
         lambda e: isinstance(e, sp.exp) and e.args[0].expand().is_Add,
         lambda e: sp.Mul(*(sp.exp(term) for term in e.args[0].expand().args)),
@@ -35,11 +36,17 @@ def _split_power(e: sp.Expr) -> sp.Expr:
     bases = [(e.base, 1)]
     if not e.base.is_Symbol and {s.name for s in e.exp.free_symbols} <= _WHOLE:
         over, under = sp.fraction(sp.factor(e.base))
-        bases = [(f, 1) for f in sp.Mul.make_args(over)] + [(f, -1) for f in sp.Mul.make_args(under)]
-    return sp.Mul(*(
-        sp.Pow(base, sign * term)
-        for base, sign in bases for term in sp.Add.make_args(e.exp.expand()) if base != 1
-    ))
+        bases = [(f, 1) for f in sp.Mul.make_args(over)] + [
+            (f, -1) for f in sp.Mul.make_args(under)
+        ]
+    return sp.Mul(
+        *(
+            sp.Pow(base, sign * term)
+            for base, sign in bases
+            for term in sp.Add.make_args(e.exp.expand())
+            if base != 1
+        )
+    )
 
 
 class _Generators:
@@ -82,11 +89,6 @@ class _Generators:
     def _function(self, e: sp.Expr) -> sp.Expr:
         key = e.func(*(sp.factor(sp.cancel(sp.together(a))) for a in e.args))
         return self.functions.setdefault(key, sp.Dummy(f"f{len(self.functions)}"))
-
-
-def numerator_denominator(expression: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Return an expanded numerator and denominator of a rational expression in lowest terms."""
-    return sp.fraction(sp.cancel(sp.together(expression)))
 
 
 def canonical(expression: sp.Expr) -> sp.Expr:
@@ -157,4 +159,4 @@ def is_zero(expression: sp.Expr) -> bool:
         for (power,), coefficient in polynomial.terms():
             lowered += coefficient * symbol ** (power % index) * (over / under) ** (power // index)
         numerator = sp.expand(sp.fraction(sp.together(lowered))[0])
-    return numerator == 0
+    return bool(numerator == 0)

@@ -1,7 +1,7 @@
 r"""A claim against the derivations: from text to verdict.
 
-The walk is one way: read the conventions, build the derived quantity, parse the formula, put both on
-the claim's domain, and hand them to the judge that the relation asks for.
+The walk is one way: read the conventions, build the derived quantity, parse the formula, put both
+on the claim's domain, and hand them to the judge that the relation asks for.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -85,10 +86,11 @@ def audit_files(paths: Iterable[str | Path]) -> list[Audited]:
         Naming the file and the claim that cannot be judged as written.
     """
     claims = [(str(path), claim) for path in paths for claim in read_claims(path)]
-    ready = [(path, claim, _named(path, claim, lambda c=claim: _prepare(c))) for path, claim in claims]
+    ready = [(path, claim, _named(path, claim, partial(_prepare, claim))) for path, claim in claims]
     return [
-        Audited(claim, _named(path, claim, lambda c=claim, r=read: _decide(c, *r)),
-                read[1].conventions(), path)
+        Audited(
+            claim, _named(path, claim, partial(_decide, claim, *read)), read[1].conventions(), path
+        )
         for path, claim, read in ready
     ]
 
@@ -131,12 +133,18 @@ def _prepare(claim: Claim) -> tuple[Target, Setting, Formula]:
     setting = replace(setting, pinned=pinned)
     for name in claim.domain:
         if name not in target.symbols:
-            raise ClaimFileError(f"{claim.quantity} does not depend on {name}; "
-                                 f"its symbols are {', '.join(target.symbols)}")
-    if claim.relation is Relation.ASYMPTOTIC and claim.small.removeprefix("1/") not in target.symbols:
+            raise ClaimFileError(
+                f"{claim.quantity} does not depend on {name}; "
+                f"its symbols are {', '.join(target.symbols)}"
+            )
+    if (
+        claim.relation is Relation.ASYMPTOTIC
+        and claim.small.removeprefix("1/") not in target.symbols
+    ):
         known = dict.fromkeys(target.symbols)
-        raise ClaimFileError(f"small = {claim.small!r} is no symbol of {claim.quantity}"
-                             f"{nearest(claim.small, known)}")
+        raise ClaimFileError(
+            f"small = {claim.small!r} is no symbol of {claim.quantity}{nearest(claim.small, known)}"
+        )
     _check_shape(claim, target, formula)
     return target, setting, formula
 
@@ -145,8 +153,10 @@ def _check_shape(claim: Claim, target: Target, formula: Formula) -> None:
     """Refuse a relation that does not fit the printed formula."""
     region = target.name == "threshold"
     if claim.relation in (Relation.SUFFICIENT, Relation.NECESSARY) and not region:
-        raise ClaimFileError(f"{claim.relation.value} is for conditions on the threshold; "
-                             "for a value use upper or lower")
+        raise ClaimFileError(
+            f"{claim.relation.value} is for conditions on the threshold; "
+            "for a value use upper or lower"
+        )
     if claim.relation is Relation.ASYMPTOTIC and region:
         raise ClaimFileError("an asymptotic claim needs a quantity with a value, not a threshold")
     if any(isinstance(r, sp.Unequality) for r in formula.relations):
@@ -154,7 +164,9 @@ def _check_shape(claim: Claim, target: Target, formula: Formula) -> None:
     if len(formula.relations) > 1 and (
         not region or any(isinstance(r, sp.Equality) for r in formula.relations)
     ):
-        raise ClaimFileError(f"a claim about {claim.quantity} is one formula, condition or equation")
+        raise ClaimFileError(
+            f"a claim about {claim.quantity} is one formula, condition or equation"
+        )
     if len(formula.relations) == 1:
         relation = formula.relations[0]
         named = relation.lhs.is_Symbol and relation.lhs not in relation.rhs.free_symbols
@@ -177,12 +189,16 @@ def _decide(claim: Claim, target: Target, setting: Setting, formula: Formula) ->
     assert setting.update is not None
     lag = setting.update.lag_model.parameter
     seeks_theorem = target.name == "threshold" and claim.relation in (
-        Relation.SUFFICIENT, Relation.LOWER)
+        Relation.SUFFICIENT,
+        Relation.LOWER,
+    )
     condition = _substitute(_condition(printed), dict(setting.fixed)) if seeks_theorem else printed
     return judge_family(
-        lag, claim.domain.get(lag.name, QUANTITIES[lag.name].domain),
+        lag,
+        claim.domain.get(lag.name, QUANTITIES[lag.name].domain),
         lambda value: _decide_fixed(claim, target, setting.at(value), printed),
-        printed=condition, domains=_domains(claim, setting, [condition]),
+        printed=condition,
+        domains=_domains(claim, setting, [condition]),
         theorems=sufficient_for_every_lag(setting.update) if seeks_theorem else (),
     )
 
@@ -206,22 +222,29 @@ def _decide_fixed(claim: Claim, target: Target, setting: Setting, printed: sp.Ba
     if isinstance(derived, Region):
         known = derived.conditions
         region = replace(
-            derived, conditions=None if known is None else tuple(c.subs(pinned) for c in known))
+            derived, conditions=None if known is None else tuple(c.subs(pinned) for c in known)
+        )
         condition = _condition(printed)
         relation = {Relation.LOWER: Relation.SUFFICIENT, Relation.UPPER: Relation.NECESSARY}.get(
-            claim.relation, claim.relation)
-        domains = _domains(claim, setting, [condition, derived.variable, *(region.conditions or ())])
+            claim.relation, claim.relation
+        )
+        domains = _domains(
+            claim, setting, [condition, derived.variable, *(region.conditions or ())]
+        )
         return _with_pinned(judge_region(condition, region, relation, domains), setting)
     value = derived
     if value.expression is not None:
         expression = _within_domain(value.expression.subs(pinned))
         if _delta not in printed.free_symbols:
             expression = expression.subs(_delta, 1)
-        value = replace(value, expression=expression, where=tuple(
-            _substitute(r, {**pinned, _delta: sp.S.One}) for r in value.where))
+        value = replace(
+            value,
+            expression=expression,
+            where=tuple(_substitute(r, {**pinned, _delta: sp.S.One}) for r in value.where),
+        )
     printed = _as_value(printed)
-    known = [e for e in (value.expression, value.series and value.series[1]) if e is not None]
-    parts = [printed, *value.symbols, *known]
+    series = value.series[1] if value.series is not None else None
+    parts = [printed, *value.symbols, *(e for e in (value.expression, series) if e is not None)]
     if claim.relation is Relation.ASYMPTOTIC:
         return _with_pinned(_asymptotic(claim, printed, value, setting, parts), setting)
     domains = _domains(claim, setting, parts)
@@ -266,9 +289,7 @@ def _substitute(e: sp.Basic, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Basic:
     return e.subs(values, simultaneous=True)
 
 
-def _domains(
-    claim: Claim, setting: Setting, parts: Iterable[sp.Basic]
-) -> dict[sp.Symbol, Domain]:
+def _domains(claim: Claim, setting: Setting, parts: Iterable[sp.Basic]) -> dict[sp.Symbol, Domain]:
     """Return the domain of every symbol still free in either formula."""
     symbols = set().union(*(p.free_symbols for p in parts))
     symbols -= set(setting.pinned)
@@ -280,7 +301,7 @@ def _domains(
 
 
 def _with_pinned(verdict: Verdict, setting: Setting) -> Verdict:
-    """Add the values a claim's domain or model fixes to a counterexample, so that it stands alone."""
+    """Add what the claim's domain or model fixes to a counterexample, so that it stands alone."""
     if verdict.word is not VerdictWord.REFUTED:
         return verdict
     own = {s.name: str(v) for s, v in setting.pinned.items()}

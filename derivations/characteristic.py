@@ -43,28 +43,36 @@ def characteristic(update: Update) -> Derivation:
     """
     o, constant = update.optimizer, update.lag_model.name == "constant"
     work = Workings(
-        "characteristic", "The characteristic function of the mean map", Provenance.EXTENSION,
+        "characteristic",
+        "The characteristic function of the mean map",
+        Provenance.EXTENSION,
         update.conventions(),
-        use="Its zeros are the modes of training; its Taylor polynomial at z = 1 is the oscillator.",
+        use="Its zeros are the modes of training; its Taylor polynomial at z = 1, the oscillator.",
     )
     q, v, g = sp.symbols("q v g")  # amplitudes of the mode: q_k = q z^k, v_k = v z^k, g_k = g z^k
-    aged = z**-update.lag if constant else _phase_average(update.lag)
+    aged = z ** (-update.age) if constant else _phase_average(update.age)
     force = work.let(
-        "force of a mode", sp.Eq(g, -(update.fresh + update.stale * aged) * q, evaluate=False),
+        "force of a mode",
+        sp.Eq(g, -(update.fresh + update.stale * aged) * q, evaluate=False),
         "linearised drift: the fresh part sees q_k, the stale part "
         + ("q_{k-d}" if constant else "the policy of the last refresh, averaged over the phases"),
     ).rhs
     work.let(
-        "buffer", sp.Eq(v, o.memory * v / z + o.intake * g, evaluate=False),
+        "buffer",
+        sp.Eq(v, o.memory * v / z + o.intake * g, evaluate=False),
         f"{o.name}: v_k = memory v_(k-1) + intake g_k",
     )
     work.let(
-        "step", sp.Eq(z * q, q + o.direct * g + o.passed * v, evaluate=False),
+        "step",
+        sp.Eq(z * q, q + o.direct * g + o.passed * v, evaluate=False),
         f"{o.name}: q_(k+1) = q_k + direct g_k + passed v_k",
     )
     buffer = work.solves(
-        "eliminate the buffer", v - o.memory * v / z - o.intake * g, v,
-        sp.cancel(sp.solve(v - o.memory * v / z - o.intake * g, v)[0]), "linear in v",
+        "eliminate the buffer",
+        v - o.memory * v / z - o.intake * g,
+        v,
+        sp.cancel(sp.solve(v - o.memory * v / z - o.intake * g, v)[0]),
+        "linear in v",
     )
     residual = (z * q - q - o.direct * g - o.passed * buffer).subs(g, force) / q
     chi = sp.Add(
@@ -73,8 +81,10 @@ def characteristic(update: Update) -> Derivation:
         * (update.fresh + update.stale * aged),
     )
     work.equal(
-        "clear the buffer's pole", residual * (1 - o.memory / z), chi,
-        "a mode exists where this vanishes; multiplying by 1 - memory/z leaves a Laurent polynomial",
+        "clear the buffer's pole",
+        residual * (1 - o.memory / z),
+        chi,
+        "a mode exists where this vanishes; times 1 - memory/z it is a Laurent polynomial",
     )
     return work.close(chi=chi, force=chi - (z - 1) * (1 - o.memory / z))
 
@@ -145,27 +155,31 @@ def closed_monodromy(update: Update) -> Derivation:
     o = update.optimizer
     u = sp.Symbol("u", real=True)
     work = Workings(
-        "monodromy", "The map over one refresh, for every N", Provenance.EXTENSION,
-        update.conventions(), use="Its Jury conditions are the exact sawtooth threshold.",
+        "monodromy",
+        "The map over one refresh, for every N",
+        Provenance.EXTENSION,
+        update.conventions(),
+        use="Its Jury conditions are the exact sawtooth threshold.",
     )
     r = (1 - u) / (1 - _mu)
     moved = o.passed * o.intake  # what a unit force adds to w
     total = sp.factor((moved * (_N - _mu * r) / (1 - _mu)) + o.direct * _N)
-    closed = sp.Matrix(
-        [[1 - _x * total, _mu * r], [-_x * sp.factor(moved * r), u]]
+    closed = sp.Matrix([[1 - _x * total, _mu * r], [-_x * sp.factor(moved * r), u]])
+    work.let(
+        "geometric sum", sp.Eq(sp.Symbol("r_N"), r, evaluate=False), "1 + mu + ... + mu**(N-1)"
     )
-    work.let("geometric sum", sp.Eq(sp.Symbol("r_N"), r, evaluate=False), "1 + mu + ... + mu**(N-1)")
     first = monodromy(Update(o, update.lag_model, sp.S.One, sp.Integer(1)))
     step = _step_matrix(update)
     work.equal(
-        "N = 1", closed.subs({u: _mu, _N: 1}, simultaneous=True), first,
+        "N = 1",
+        closed.subs({u: _mu, _N: 1}, simultaneous=True),
+        first,
         "the closed form starts right",
     )
     work.equal(
-        "N to N + 1", (step * closed.col_join(sp.Matrix([[1, 0]])))[:2, :],
+        "N to N + 1",
+        (step * closed.col_join(sp.Matrix([[1, 0]])))[:2, :],
         closed.subs({u: _mu * u, _N: _N + 1}, simultaneous=True),
         "one more step with the anchor kept carries the form for N into the form for N + 1",
     )
-    return work.close(
-        a11=closed[0, 0], a12=closed[0, 1], a21=closed[1, 0], a22=closed[1, 1], u=u
-    )
+    return work.close(a11=closed[0, 0], a12=closed[0, 1], a21=closed[1, 0], a22=closed[1, 1], u=u)

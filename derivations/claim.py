@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum, IntEnum
+from enum import IntEnum, StrEnum
 from types import MappingProxyType
 
 from derivations.domain import Domain
 
-__all__ = ["Claim", "Evidence", "Provenance", "Relation", "Rung", "Source", "Verdict", "VerdictWord"]
+__all__ = [
+    "Claim",
+    "Evidence",
+    "Provenance",
+    "Relation",
+    "Rung",
+    "Source",
+    "Verdict",
+    "VerdictWord",
+]
 
 
-class Relation(str, Enum):
+class Relation(StrEnum):
     """How a printed formula is meant to stand to the derived one."""
 
     EXACT = "exact"
@@ -23,7 +32,7 @@ class Relation(str, Enum):
     ASYMPTOTIC = "asymptotic"
 
 
-class Provenance(str, Enum):
+class Provenance(StrEnum):
     """Where a statement comes from."""
 
     STATED = "stated"
@@ -45,7 +54,7 @@ class Rung(IntEnum):
         return self.name.lower()
 
 
-class VerdictWord(str, Enum):
+class VerdictWord(StrEnum):
     """What became of a claim. ``undecided`` is never green."""
 
     HOLDS = "holds"

@@ -20,8 +20,20 @@ from derivations.update import nearest
 __all__ = ["ClaimFileError", "read_claims", "read_tables"]
 
 _KEYS = (
-    "id", "quantity", "says", "relation", "order", "small", "model", "domain", "statement",
-    "source", "provenance", "depends", "expect", "meaning",
+    "id",
+    "quantity",
+    "says",
+    "relation",
+    "order",
+    "small",
+    "model",
+    "domain",
+    "statement",
+    "source",
+    "provenance",
+    "depends",
+    "expect",
+    "meaning",
 )
 _REQUIRED = ("id", "quantity", "says", "relation")
 
@@ -61,7 +73,9 @@ def read_claims(path: str | Path) -> list[Claim]:
     tables = read_tables(path)
     for name in tables:
         if name != "claim":
-            raise ClaimFileError(f"{path}: unknown table {name!r}; a claim file has [[claim]] tables")
+            raise ClaimFileError(
+                f"{path}: unknown table {name!r}; a claim file has [[claim]] tables"
+            )
     rows = tables.get("claim", [])
     if not isinstance(rows, list) or not rows:
         raise ClaimFileError(f"{path}: no claims; write one or more [[claim]] tables")
@@ -94,7 +108,9 @@ def claim_from(row: Mapping[str, Any]) -> Claim:
     for key in row:
         if key not in _KEYS:
             known = dict.fromkeys(_KEYS)
-            raise ClaimFileError(f"unknown key {key!r}{nearest(key, known)} (known: {', '.join(_KEYS)})")
+            raise ClaimFileError(
+                f"unknown key {key!r}{nearest(key, known)} (known: {', '.join(_KEYS)})"
+            )
     for key in _REQUIRED:
         if key not in row:
             raise ClaimFileError(f"{key!r} is missing; a claim needs {', '.join(_REQUIRED)}")
@@ -117,11 +133,18 @@ def claim_from(row: Mapping[str, Any]) -> Claim:
         raise ClaimFileError("order belongs to relation = 'asymptotic' only")
     model = row.get("model", {})
     if not isinstance(model, dict):
-        raise ClaimFileError("model must be a table, such as { optimizer = \"heavy-ball\", ... }")
+        raise ClaimFileError('model must be a table, such as { optimizer = "heavy-ball", ... }')
     return Claim(
-        id=row["id"], quantity=row["quantity"], says=row["says"], relation=relation, order=order,
-        small=row.get("small", "x"), model=model, domain=_domains(row.get("domain", {})),
-        statement=row.get("statement", ""), source=_source(row.get("source", {})),
+        id=row["id"],
+        quantity=row["quantity"],
+        says=row["says"],
+        relation=relation,
+        order=order,
+        small=row.get("small", "x"),
+        model=model,
+        domain=_domains(row.get("domain", {})),
+        statement=row.get("statement", ""),
+        source=_source(row.get("source", {})),
         provenance=_word(Provenance, "provenance", row.get("provenance", "stated")),
         depends=tuple(row.get("depends", ())),
         expect=_word(VerdictWord, "expect", row.get("expect", "holds")),
@@ -168,5 +191,7 @@ def _domains(value: object) -> dict[str, Domain]:
         own = QUANTITIES[name].domain
         out[name] = own.intersect(Domain(low=low, high=high))
         if out[name].empty:
-            raise ClaimFileError(f"domain {name} = [{low}, {high}] has no legal value; {name} lives in {own}")
+            raise ClaimFileError(
+                f"domain {name} = [{low}, {high}] has no legal value; {name} lives in {own}"
+            )
     return out

@@ -106,7 +106,13 @@ class Workings:
         return right
 
     def expands(
-        self, name: str, left: sp.Expr, right: sp.Expr, variable: sp.Symbol, order: int, because: str
+        self,
+        name: str,
+        left: sp.Expr,
+        right: sp.Expr,
+        variable: sp.Symbol,
+        order: int,
+        because: str,
     ) -> sp.Expr:
         """State left = right + O(variable**order), checked by derivatives at zero; return `right`.
 
@@ -119,12 +125,19 @@ class Workings:
         """
         rest = left - right
         for k in range(order):
-            value = sp.limit(rest, variable, 0) if k == 0 and rest.has(sp.log) else rest.subs(variable, 0)
+            value = (
+                sp.limit(rest, variable, 0)
+                if k == 0 and rest.has(sp.log)
+                else rest.subs(variable, 0)
+            )
             if not is_zero(value):
                 raise StepError(f"{self.id}, step {name!r}: order {k} of {rest} does not vanish")
             rest = sp.diff(rest, variable)
         self._record(
-            name, left, right + sp.Order(variable**order), because,
+            name,
+            left,
+            right + sp.Order(variable**order),
+            because,
             f"derivatives 0..{order - 1} of the difference vanish at {variable} = 0",
         )
         return right
@@ -170,12 +183,16 @@ class Workings:
     def close(self, **results: sp.Basic) -> Derivation:
         """Finish; return the derivation with its named results."""
         return Derivation(
-            self.id, self.title, self.provenance, MappingProxyType(dict(self.premises)),
-            tuple(self._steps), MappingProxyType(results), self.depends, self.use,
+            self.id,
+            self.title,
+            self.provenance,
+            MappingProxyType(dict(self.premises)),
+            tuple(self._steps),
+            MappingProxyType(results),
+            self.depends,
+            self.use,
         )
 
-    def _record(
-        self, name: str, left: sp.Expr, right: sp.Expr, because: str, checked: str
-    ) -> None:
+    def _record(self, name: str, left: sp.Expr, right: sp.Expr, because: str, checked: str) -> None:
         states = sp.Eq(left, right, evaluate=False)
         self._steps.append(Step(name, states, because, checked))

@@ -39,7 +39,9 @@ def rational(value: object) -> Fraction:
     try:
         return Fraction(value)
     except (ValueError, ZeroDivisionError) as error:
-        raise DomainError(f"{value!r} is not a number; write a decimal or a fraction like 1/3") from error
+        raise DomainError(
+            f"{value!r} is not a number; write a decimal or a fraction like 1/3"
+        ) from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,9 +92,7 @@ class Domain:
 
     def intersect(self, other: Domain) -> Domain:
         """Return the common part of both domains, integers if either is."""
-        low, low_open = max(
-            (self._low_key(), self.low_open), (other._low_key(), other.low_open)
-        )
+        low, low_open = max((self._low_key(), self.low_open), (other._low_key(), other.low_open))
         high, high_closed = min(
             (self._high_key(), not self.high_open), (other._high_key(), not other.high_open)
         )
@@ -117,9 +117,7 @@ class Domain:
             return next(self.integers(), None) is None
         if self.low is None or self.high is None:
             return False
-        return self.low > self.high or (
-            self.low == self.high and (self.low_open or self.high_open)
-        )
+        return self.low > self.high or (self.low == self.high and (self.low_open or self.high_open))
 
     def integers(self) -> Iterator[int]:
         """Iterate over the integers of the domain, from the end nearest zero outwards."""
@@ -166,7 +164,9 @@ class Domain:
 
     def draw(self, source: random.Random, bits: int = 12) -> Fraction:
         """Draw one member: an end, a point close to an end, or one in between."""
-        low = self.low if self.low is not None else (-_FAR if self.high is None else self.high - _FAR)
+        low = (
+            self.low if self.low is not None else (-_FAR if self.high is None else self.high - _FAR)
+        )
         high = self.high if self.high is not None else low + _FAR
         if self.integer:
             return Fraction(source.randint(math.ceil(low), math.floor(high)))

@@ -1,7 +1,7 @@
 r"""Mutants: a formula with one thing changed, as a misprint or a slip would change it.
 
-Every coefficient with its sign flipped, halved and doubled; every term with its sign flipped, halved
-or left out; every exponent one off; every lag one off. A check that no mutant can fail checks
+Every coefficient with its sign flipped, halved and doubled; every term with its sign flipped,
+halved or left out; every exponent one off; every lag one off. A check that no mutant can fail checks
 nothing.
 """
 

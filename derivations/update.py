@@ -163,6 +163,11 @@ class Update:
             object.__setattr__(self, "lag", self.lag_model.parameter)
 
     @property
+    def age(self) -> sp.Expr:
+        """The lag or refresh: a number, or the lag model's symbol."""
+        return self.lag_model.parameter if self.lag is None else self.lag
+
+    @property
     def fresh(self) -> sp.Expr:
         """x_f, the part of x that acts at once."""
         return (1 - self.stale_share) * _x

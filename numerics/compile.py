@@ -1,7 +1,7 @@
 r"""Compile derived expressions to NumPy kernels, as readable source.
 
-A kernel is a function of named arguments that broadcasts, shares common subexpressions and keeps the
-shape of its arguments even where an output is constant. Rationals are printed as quotients of
+A kernel is a function of named arguments that broadcasts, shares common subexpressions and keeps
+the shape of its arguments even where an output is constant. Rationals are printed as quotients of
 integers, so that no constant is rounded before the arithmetic it takes part in. The source is
 committed, so using a kernel needs no SymPy; the drift check compares it with what the derivations
 give now.
@@ -22,10 +22,22 @@ from derivations.notation import QUANTITIES
 __all__ = ["Kernel", "kernel_source", "module_source"]
 
 _NUMPY = {
-    "sqrt": "np.sqrt", "exp": "np.exp", "log": "np.log", "sin": "np.sin", "cos": "np.cos",
-    "tan": "np.tan", "asin": "np.arcsin", "acos": "np.arccos", "atan": "np.arctan",
-    "atan2": "np.arctan2", "sinh": "np.sinh", "cosh": "np.cosh", "tanh": "np.tanh",
-    "Abs": "np.abs", "Min": "np.minimum", "Max": "np.maximum",
+    "sqrt": "np.sqrt",
+    "exp": "np.exp",
+    "log": "np.log",
+    "sin": "np.sin",
+    "cos": "np.cos",
+    "tan": "np.tan",
+    "asin": "np.arcsin",
+    "acos": "np.arccos",
+    "atan": "np.arctan",
+    "atan2": "np.arctan2",
+    "sinh": "np.sinh",
+    "cosh": "np.cosh",
+    "tanh": "np.tanh",
+    "Abs": "np.abs",
+    "Min": "np.minimum",
+    "Max": "np.maximum",
 }
 
 
@@ -61,7 +73,7 @@ class Kernel:
         return [name for name in QUANTITIES if name in free]
 
 
-class _Printer(PythonCodePrinter):
+class _Printer(PythonCodePrinter):  # type: ignore[misc]  # SymPy ships no types
     """Prints SymPy expressions as NumPy source, rationals as quotients of integers."""
 
     def _print_Rational(self, expr: Any) -> str:
@@ -89,9 +101,12 @@ class _Printer(PythonCodePrinter):
 
 
 def _split(line: str) -> str:
-    """Wrap one assignment inside parentheses, at spaces."""
+    """Wrap one assignment or return inside parentheses, at spaces."""
     if len(line) <= 96:
         return line
+    if line.startswith("return "):
+        body = textwrap.fill(line[7:], 90, break_long_words=False, break_on_hyphens=False)
+        return f"return (\n{textwrap.indent(body, '    ')}\n)"
     target, _, value = line.partition(" = ")
     body = textwrap.fill(value, 90, break_long_words=False, break_on_hyphens=False)
     return f"{target} = (\n{textwrap.indent(body, '    ')}\n)"
@@ -100,11 +115,16 @@ def _split(line: str) -> str:
 def kernel_source(kernel: Kernel) -> str:
     """Return the source of one kernel."""
     printer = _Printer({"fully_qualified_modules": False})
-    python = {s: sp.Symbol(f"{s.name}_" if s.name == "lambda" else s.name)
-              for e in kernel.outputs.values() for s in e.free_symbols}
+    python = {
+        s: sp.Symbol(f"{s.name}_" if s.name == "lambda" else s.name)
+        for e in kernel.outputs.values()
+        for s in e.free_symbols
+    }
     shared, values = sp.cse(
         [e.xreplace(python) for e in kernel.outputs.values()],
-        symbols=sp.numbered_symbols("c"), order="canonical", optimizations="basic",
+        symbols=sp.numbered_symbols("c"),
+        order="canonical",
+        optimizations="basic",
     )
     arguments = kernel.arguments
     rows = [f"{name} : {QUANTITIES[name].meaning} [{QUANTITIES[name].unit}]" for name in arguments]
@@ -113,8 +133,7 @@ def kernel_source(kernel: Kernel) -> str:
     body += [_split(f"{symbol} = {printer.doprint(e)}") for symbol, e in shared]
     outputs = [f"shaped({printer.doprint(e)}, shape)" for e in values]
     if len(outputs) == 1:
-        body.append(_split(f"out = {outputs[0]}"))
-        body.append("return out")
+        body.append(_split(f"return {outputs[0]}"))
         returns = "Array"
     else:
         body.append("return (\n" + "".join(f"    {o},\n" for o in outputs) + ")")
@@ -139,9 +158,19 @@ def module_source(title: str, kernels: Sequence[Kernel]) -> str:
     """Return the source of one generated module."""
     names = ", ".join(f'"{k.name}"' for k in sorted(kernels, key=lambda k: k.name))
     head = [
-        f'"""{title}', "", "Generated from the derivations by `grpo-dynamics report`; do not edit.", '"""',
-        "", "from __future__ import annotations", "", "import numpy as np", "",
-        "from numerics.kernels._shape import Array, ArrayLike, floats, shaped", "",
-        "__all__ = [" + names + "]", "", "",
+        f'"""{title}',
+        "",
+        "Generated from the derivations by `grpo-dynamics report`; do not edit.",
+        '"""',
+        "",
+        "from __future__ import annotations",
+        "",
+        "import numpy as np",
+        "",
+        "from numerics.kernels._shape import Array, ArrayLike, floats, shaped",
+        "",
+        "__all__ = [" + names + "]",
+        "",
+        "",
     ]
     return "\n".join(head) + "\n\n".join(kernel_source(k) for k in kernels)

@@ -18,7 +18,6 @@ from derivations.results import (
     dead_groups,
     fixed_point,
     group_size,
-    lag_rule,
     no_kl,
     onset,
     oscillator,
@@ -39,7 +38,9 @@ _delta, _s = quantity("delta"), quantity("s")
 _KERNELS = Path(__file__).parent / "kernels"
 
 
-def _kernel(name: str, derivation: Derivation, *results: str, takes: tuple[str, ...] = ()) -> Kernel:
+def _kernel(
+    name: str, derivation: Derivation, *results: str, takes: tuple[str, ...] = ()
+) -> Kernel:
     """Make a kernel of named results, at delta = 1."""
     outputs = {result: sp.sympify(derivation[result]).subs(_delta, 1) for result in results}
     return Kernel(name, outputs, derivation.id, takes)
@@ -50,41 +51,59 @@ def _python(name: str) -> str:
 
 
 def _for_updates(
-    derive: Callable[[Update], Derivation], *results: str, takes: tuple[str, ...] = (),
-    share: object = _s, optimizers: tuple[str, ...] = tuple(OPTIMIZERS),
+    derive: Callable[[Update], Derivation],
+    *results: str,
+    takes: tuple[str, ...] = (),
+    share: object = _s,
+    optimizers: tuple[str, ...] = tuple(OPTIMIZERS),
     lag_models: tuple[str, ...] = tuple(LAG_MODELS),
 ) -> list[Kernel]:
     """Make one kernel per optimizer and lag model, lag symbolic."""
     return [
         _kernel(
             _python(f"{optimizer}_{lag_model}"),
-            derive(Update.named(optimizer, lag_model, stale_share=share)), *results,
+            derive(Update.named(optimizer, lag_model, stale_share=share)),
+            *results,
             takes=("mu", LAG_MODELS[lag_model].parameter.name, *takes),
         )
-        for optimizer in optimizers for lag_model in lag_models
+        for optimizer in optimizers
+        for lag_model in lag_models
     ]
 
 
 def _variances() -> list[Kernel]:
     return [
-        _kernel(_python(f"{optimizer}_lag_{lag}"),
-                variance.derive(Update.named(optimizer, "constant", stale_share=_s, lag=lag)),
-                "variance", takes=("mu", "x", "s"))
-        for optimizer in OPTIMIZERS for lag in (0, 1, 2)
+        _kernel(
+            _python(f"{optimizer}_lag_{lag}"),
+            variance.derive(Update.named(optimizer, "constant", stale_share=_s, lag=lag)),
+            "variance",
+            takes=("mu", "x", "s"),
+        )
+        for optimizer in OPTIMIZERS
+        for lag in (0, 1, 2)
     ]
 
 
 def _slopes() -> list[Kernel]:
     kinds = ("delayed-gradient", "stale-samples", "stale-samples-ratio")
     names = ("fresh_slope", "stale_slope", "stiffness", "stale_share")
-    return [_kernel(_python(kind), staleness.derive(kind), *names, takes=("beta", "p_star")) for kind in kinds]
+    return [
+        _kernel(_python(kind), staleness.derive(kind), *names, takes=("beta", "p_star"))
+        for kind in kinds
+    ]
 
 
 def _groups() -> list[Kernel]:
     made = [
-        _kernel(f"{normaliser}_ddof_{ddof}", group_size.derive(normaliser, ddof),
-                "drift", "drift_variance", takes=("p", "G"))
-        for normaliser in ("std", "mean") for ddof in (0, 1)
+        _kernel(
+            f"{normaliser}_ddof_{ddof}",
+            group_size.derive(normaliser, ddof),
+            "drift",
+            "drift_variance",
+            takes=("p", "G"),
+        )
+        for normaliser in ("std", "mean")
+        for ddof in (0, 1)
     ]
     return [*made, _kernel("dead_groups", dead_groups.derive(), "dead_groups")]
 
@@ -107,44 +126,54 @@ def _beta_zero() -> list[Kernel]:
 
 
 #: Module name -> (title, the kernels in it).
-MODULES: Mapping[str, tuple[str, Callable[[], list[Kernel]]]] = MappingProxyType({
-    "oscillator": (
-        "Mass, damping and stiffness of theorem-7.",
-        lambda: _for_updates(oscillator.derive, "mass", "damping", "stiffness", takes=("x", "s")),
-    ),
-    "refresh_rule": (
-        "The x at which theorem-7's damping vanishes (prop-9).",
-        lambda: _for_updates(refresh_rule.derive, "rule_threshold", takes=("s",)),
-    ),
-    "transition": (
-        "The x at which theorem-7 turns oscillatory (sec-3.5), whole force stale.",
-        lambda: _for_updates(transition.derive, "truncated_onset", share=1,
-                             lag_models=("constant",)),
-    ),
-    "onset": (
-        "The x at which the exact map turns oscillatory, whole force stale.",
-        lambda: _for_updates(onset.derive, "onset", share=1, optimizers=("heavy-ball", "ema")),
-    ),
-    "sawtooth": (
-        "Exact thresholds under a sawtooth refresh, whole force stale.",
-        lambda: _for_updates(sawtooth.derive, "flip", "neimark_sacker", share=1,
-                             lag_models=("sawtooth",)),
-    ),
-    "slow_root": (
-        "The relaxation time and the x that gives it, to leading orders in x.",
-        lambda: _for_updates(slow_root.derive, "relaxation_time", takes=("x", "s"), lag_models=("constant",)),
-    ),
-    "variance": ("Exact stationary variance per unit noise, short lags.", _variances),
-    "staleness": ("Fresh and stale slopes of the two-arm bandit.", _slopes),
-    "fixed_point": ("Fixed points of the two-arm bandit.", _fixed_points),
-    "group_size": ("Drift and noise of finite groups, to leading order in 1/G.", _groups),
-    "beta_zero": ("Rate and acceleration of the success probability at beta = 0.", _beta_zero),
-})
+MODULES: Mapping[str, tuple[str, Callable[[], list[Kernel]]]] = MappingProxyType(
+    {
+        "oscillator": (
+            "Mass, damping and stiffness of theorem-7.",
+            lambda: _for_updates(
+                oscillator.derive, "mass", "damping", "stiffness", takes=("x", "s")
+            ),
+        ),
+        "refresh_rule": (
+            "The x at which theorem-7's damping vanishes (prop-9).",
+            lambda: _for_updates(refresh_rule.derive, "rule_threshold", takes=("s",)),
+        ),
+        "transition": (
+            "The x at which theorem-7 turns oscillatory (sec-3.5), whole force stale.",
+            lambda: _for_updates(
+                transition.derive, "truncated_onset", share=1, lag_models=("constant",)
+            ),
+        ),
+        "onset": (
+            "The x at which the exact map turns oscillatory, whole force stale.",
+            lambda: _for_updates(onset.derive, "onset", share=1, optimizers=("heavy-ball", "ema")),
+        ),
+        "sawtooth": (
+            "Exact thresholds under a sawtooth refresh, whole force stale.",
+            lambda: _for_updates(
+                sawtooth.derive, "flip", "neimark_sacker", share=1, lag_models=("sawtooth",)
+            ),
+        ),
+        "slow_root": (
+            "The relaxation time and the x that gives it, to leading orders in x.",
+            lambda: _for_updates(
+                slow_root.derive, "relaxation_time", takes=("x", "s"), lag_models=("constant",)
+            ),
+        ),
+        "variance": ("Exact stationary variance per unit noise, short lags.", _variances),
+        "staleness": ("Fresh and stale slopes of the two-arm bandit.", _slopes),
+        "fixed_point": ("Fixed points of the two-arm bandit.", _fixed_points),
+        "group_size": ("Drift and noise of finite groups, to leading order in 1/G.", _groups),
+        "beta_zero": ("Rate and acceleration of the success probability at beta = 0.", _beta_zero),
+    }
+)
 
 
 def sources() -> dict[str, str]:
     """Return file name -> source of every generated module."""
-    made = {f"{name}.py": module_source(title, kernels()) for name, (title, kernels) in MODULES.items()}
+    made = {
+        f"{name}.py": module_source(title, kernels()) for name, (title, kernels) in MODULES.items()
+    }
     names = "\n".join(f"    {name}," for name in sorted(MODULES))
     listed = ", ".join(f'"{name}"' for name in sorted(MODULES))
     made["__init__.py"] = (
@@ -168,6 +197,7 @@ def write(directory: Path = _KERNELS) -> list[Path]:
 def drift(directory: Path = _KERNELS) -> list[str]:
     """Return the generated files that differ from what the derivations give, or are missing."""
     return [
-        name for name, text in sources().items()
+        name
+        for name, text in sources().items()
         if not (directory / name).is_file() or (directory / name).read_text("utf-8") != text
     ]

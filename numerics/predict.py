@@ -1,7 +1,7 @@
 r"""What a configuration will do: every quantity of the linear theory for one configuration and x.
 
-The oscillator's coefficients and prop-9's rule come from the compiled derivations; stability, onset,
-spectrum and noise come from the exact map and never from the oscillator.
+The oscillator's coefficients and prop-9's rule come from the compiled derivations; stability,
+onset, spectrum and noise come from the exact map and never from the oscillator.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _NOTES = (
     "variance is of q for unit-variance noise added to the right side of the recurrence",
 )
 _SAWTOOTH_NOTE = (
-    "under the sawtooth theorem-7's coefficients use the phase average of z^-d over 0..N-1: a model, "
-    "not the monodromy"
+    "under the sawtooth theorem-7's coefficients use the phase average of z^-d over 0..N-1: a "
+    "model, not the monodromy"
 )
 _SHARE_NOTE = (
     "stale_share 1 is the delayed gradient of equation (3); trainers that compute gradients at the "
@@ -74,14 +74,20 @@ def predict(
     variance = exact.stationary_variance(c, stiffness_per_step) if stable else None
     curve = exact.trajectory(mass, damping, stiffness, np.array([float(t) for t in times]))
     conventions = {
-        "optimizer": optimizer, "lag_model": lag_model,
+        "optimizer": optimizer,
+        "lag_model": lag_model,
         ("lag" if c.constant else "refresh"): c.delay,
-        "momentum": float(momentum), "x": float(x), "stale_share": float(stale_share),
+        "momentum": float(momentum),
+        "x": float(x),
+        "stale_share": float(stale_share),
     }
     return {
         **conventions,
-        "mass": mass, "damping": damping, "stiffness": stiffness,
-        "threshold": border.value, "threshold_kind": border.kind,
+        "mass": mass,
+        "damping": damping,
+        "stiffness": stiffness,
+        "threshold": border.value,
+        "threshold_kind": border.kind,
         "stable_intervals": [[low, high] for low, high in border.stable_intervals],
         "stable": stable,
         "onset": exact.onset(c),
@@ -90,11 +96,13 @@ def predict(
         "relaxation_time": exact.relaxation_time(c, stiffness_per_step),
         "rule_threshold": _rule(c),
         "truncated_onset": _truncated_onset(c),
-        "variance": variance, "variance_per_noise": variance,
+        "variance": variance,
+        "variance_per_noise": variance,
         "inflection_time": exact.inflection_time(mass, damping, stiffness),
         "trajectory": [{"t": float(t), "q": float(q)} for t, q in zip(times, curve, strict=True)],
         "notes": [
-            *_NOTES, *([] if c.constant else [_SAWTOOTH_NOTE]),
+            *_NOTES,
+            *([] if c.constant else [_SAWTOOTH_NOTE]),
             *([_SHARE_NOTE] if stale_share == 1 else []),
         ],
     }
@@ -134,10 +142,13 @@ def render(result: dict[str, Any]) -> str:
         if name in ("notes", "trajectory", "variance_per_noise"):
             continue
         if name == "stable_intervals":
-            value = ", ".join(f"({low:.6g}, {'inf' if high is None else f'{high:.6g}'})"
-                              for low, high in value)
+            value = ", ".join(
+                f"({low:.6g}, {'inf' if high is None else f'{high:.6g}'})" for low, high in value
+            )
         rows.append(f"{name:<18}{_text(value)}")
-    rows += [f"q({point['t']:g})".ljust(18) + f"{point['q']:.10g}" for point in result["trajectory"]]
+    rows += [
+        f"q({point['t']:g})".ljust(18) + f"{point['q']:.10g}" for point in result["trajectory"]
+    ]
     return "\n".join([*rows, "", *(f"- {note}" for note in result["notes"])])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -22,12 +21,25 @@ from numerics.simulation import ConstantLag, growth_rate
 HEAVY = {"optimizer": "heavy-ball", "lag_model": "constant", "stale_share": 1}
 
 
-def judged(quantity: str, says: str, relation: str = "exact", order: int | None = None,
-           domain: dict[str, Domain] | None = None, **model: object) -> Audited:
-    return judge_claim(Claim(
-        "c", quantity, says, Relation(relation), order=order, model={**HEAVY, **model},
-        domain=domain or {},
-    ))
+def judged(
+    quantity: str,
+    says: str,
+    relation: str = "exact",
+    order: int | None = None,
+    domain: dict[str, Domain] | None = None,
+    **model: object,
+) -> Audited:
+    return judge_claim(
+        Claim(
+            "c",
+            quantity,
+            says,
+            Relation(relation),
+            order=order,
+            model={**HEAVY, **model},
+            domain=domain or {},
+        )
+    )
 
 
 def test_the_rule_is_exact_at_lag_one() -> None:
@@ -61,8 +73,12 @@ def test_a_mass_without_the_half_is_refuted_with_the_difference() -> None:
 
 
 def test_every_lag_is_proved_by_the_theorem() -> None:
-    evidence = judged("threshold", "x*d < 1 - mu", "sufficient",
-                      domain={"d": Domain(low=Fraction(1), integer=True)}).verdict.evidence
+    evidence = judged(
+        "threshold",
+        "x*d < 1 - mu",
+        "sufficient",
+        domain={"d": Domain(low=Fraction(1), integer=True)},
+    ).verdict.evidence
     assert evidence.rung is Rung.PROVED
     assert "every d" in evidence.domain
 
@@ -103,9 +119,16 @@ def test_an_order_is_observed_where_no_algebra_decides() -> None:
 
 
 def test_what_has_no_closed_form_is_certified_by_balls() -> None:
-    below = judged("spectral_radius", "1", "upper", lag=1,
-                   domain={"x": Domain(high=Fraction(1, 100), low=Fraction(1, 1000)),
-                           "mu": Domain(low=Fraction(0), high=Fraction(1, 2))}).verdict
+    below = judged(
+        "spectral_radius",
+        "1",
+        "upper",
+        lag=1,
+        domain={
+            "x": Domain(high=Fraction(1, 100), low=Fraction(1, 1000)),
+            "mu": Domain(low=Fraction(0), high=Fraction(1, 2)),
+        },
+    ).verdict
     assert (below.word, below.evidence.rung) == (VerdictWord.HOLDS, Rung.CERTIFIED)
     wrong = judged("spectral_radius", "1 - x", lag=1).verdict
     assert (wrong.word, wrong.evidence.rung) == (VerdictWord.REFUTED, Rung.PROVED)
@@ -122,15 +145,13 @@ def test_other_shares_have_their_own_borders(share: str) -> None:
 
 
 @pytest.fixture
-def without_z3(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def without_z3(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "z3", None)
-    yield
 
 
 @pytest.fixture
-def without_flint(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def without_flint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "flint", None)
-    yield
 
 
 @pytest.mark.usefixtures("without_z3")
@@ -161,7 +182,7 @@ def test_undecided_cannot_carry_evidence() -> None:
         Verdict(VerdictWord.HOLDS, Evidence(Rung.NONE, "wishful"))
 
 
-# --- files -----------------------------------------------------------------------------------------
+# --- files -----------------------------------------------------------------------------------
 
 GOOD = """
 [[claim]]
@@ -180,7 +201,9 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_the_json_of_an_audit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = written(tmp_path, GOOD + GOOD.replace('"rule"', '"two"').replace("lag = 1 }", "lag = 3 }"))
+    path = written(
+        tmp_path, GOOD + GOOD.replace('"rule"', '"two"').replace("lag = 1 }", "lag = 3 }")
+    )
     assert main(["audit", str(path), "--json"]) == 1  # the second is not as expected
     rows = json.loads(capsys.readouterr().out)
     assert [row["id"] for row in rows] == ["rule", "two"]

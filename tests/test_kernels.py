@@ -1,4 +1,4 @@
-"""Compiled kernels: against 50 digits, against the discrete map, in shape and in what they import."""
+"""Compiled kernels: against 50 digits, against the discrete map, in shape, in their imports."""
 
 from __future__ import annotations
 
@@ -19,10 +19,18 @@ from numerics.simulation import ConstantLag, Sawtooth, growth_rate, simulate_lin
 
 #: Rational grid of every argument a kernel can have; away from 0/0, near the ends that matter.
 GRID = {
-    "mu": ("0", "1/10", "9/10", "999/1000"), "x": ("1/1000000", "1/100", "3/4"),
-    "d": ("1", "3", "16"), "N": ("1", "4", "16"), "s": ("-1/2", "1/3", "1"),
-    "beta": ("1/100", "1", "5/2"), "p_star": ("1/10", "3/5", "49/50"), "p": ("1/50", "2/5", "9/10"),
-    "p_ref": ("1/20", "1/2"), "eps": ("0", "1/10000"), "G": ("2", "16", "64"), "eta": ("1/1000", "1"),
+    "mu": ("0", "1/10", "9/10", "999/1000"),
+    "x": ("1/1000000", "1/100", "3/4"),
+    "d": ("1", "3", "16"),
+    "N": ("1", "4", "16"),
+    "s": ("-1/2", "1/3", "1"),
+    "beta": ("1/100", "1", "5/2"),
+    "p_star": ("1/10", "3/5", "49/50"),
+    "p": ("1/50", "2/5", "9/10"),
+    "p_ref": ("1/20", "1/2"),
+    "eps": ("0", "1/10000"),
+    "G": ("2", "16", "64"),
+    "eta": ("1/1000", "1"),
 }
 #: Rounding a kernel may show: a few operations, each within an ulp of the largest term it meets.
 ULPS = 64 * np.finfo(float).eps
@@ -54,9 +62,13 @@ def test_a_kernel_agrees_with_fifty_digits(module: str, kernel: Kernel) -> None:
         wanted = [sp.N(e.subs(at), 50) for e in kernel.outputs.values()]
         if not all(w.is_real and w.is_finite for w in wanted):
             continue  # a border that does not exist for this configuration
-        found = function(**{a: float(Fraction(v)) for a, v in zip(kernel.arguments, point, strict=True)})
+        found = function(
+            **{a: float(Fraction(v)) for a, v in zip(kernel.arguments, point, strict=True)}
+        )
         found = found if isinstance(found, tuple) else (found,)
-        for name, f, w, e in zip(kernel.outputs, found, wanted, kernel.outputs.values(), strict=True):
+        for name, f, w, e in zip(
+            kernel.outputs, found, wanted, kernel.outputs.values(), strict=True
+        ):
             allowed = ULPS * float(max(abs(w), _scale(e, at)))
             assert abs(float(sp.Float(float(f), 50) - w)) <= allowed, (name, point, f, w)
         tried += 1
@@ -78,7 +90,8 @@ def test_a_kernel_keeps_the_shape_of_its_arguments(module: str, kernel: Kernel) 
     scalar, array = function(**middle), function(**grown)
     for one, many in zip(
         scalar if isinstance(scalar, tuple) else (scalar,),
-        array if isinstance(array, tuple) else (array,), strict=True,
+        array if isinstance(array, tuple) else (array,),
+        strict=True,
     ):
         assert np.shape(one) == ()
         assert np.shape(many) == shape
@@ -145,8 +158,11 @@ def test_the_map_oscillates_on_one_side_of_the_onset_kernel_only(mu: float, d: i
 @settings(deadline=None, max_examples=30)
 @given(mu=st.floats(0.05, 0.95), refresh=st.integers(1, 12))
 def test_the_map_changes_sides_at_the_sawtooth_kernel(mu: float, refresh: int) -> None:
-    flip, pair = (float(v) for v in kernels.sawtooth.heavy_ball_sawtooth(mu=mu, N=refresh)) if (
-        refresh > 1) else (2 * (1 + mu), np.inf)
+    flip, pair = (
+        (float(v) for v in kernels.sawtooth.heavy_ball_sawtooth(mu=mu, N=refresh))
+        if (refresh > 1)
+        else (2 * (1 + mu), np.inf)
+    )
     border = min(v for v in (flip, pair) if v > 0)
     for factor, grows in ((1 - 1e-6, False), (1 + 1e-6, True)):
         rate = growth_rate("heavy-ball", Sawtooth(refresh), mu=mu, x=factor * border, stale_share=1)
@@ -155,14 +171,23 @@ def test_the_map_changes_sides_at_the_sawtooth_kernel(mu: float, refresh: int) -
 
 @settings(deadline=None, max_examples=20)
 @given(mu=momenta, x=st.floats(1e-3, 0.02), d=st.integers(0, 2), s=st.floats(0, 1))
-def test_the_variance_kernel_sums_the_maps_own_response(mu: float, x: float, d: int, s: float) -> None:
+def test_the_variance_kernel_sums_the_maps_own_response(
+    mu: float, x: float, d: int, s: float
+) -> None:
     x *= 1 - mu
     said = float(getattr(kernels.variance, f"heavy_ball_lag_{d}")(mu=mu, x=x, s=s))
     steps = int(60 / x)
     kick = np.zeros(steps)
     kick[0] = 1.0
     run = simulate_linear(
-        "heavy-ball", ConstantLag(d), mu=mu, x=x, stale_share=s, steps=steps, initial=0.0,
-        noise=kick, noise_enters="recurrence",
+        "heavy-ball",
+        ConstantLag(d),
+        mu=mu,
+        x=x,
+        stale_share=s,
+        steps=steps,
+        initial=0.0,
+        noise=kick,
+        noise_enters="recurrence",
     )
     np.testing.assert_allclose(np.sum(run.path**2), said, rtol=1e-9)

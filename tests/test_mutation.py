@@ -1,4 +1,4 @@
-"""A stated formula with one thing changed must be refuted; a premise changed must change results."""
+"""A stated formula with one thing changed is refuted; a premise changed changes results."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ def _is_stricter(mutant: sp.Basic, original: sp.Basic, claim: Claim) -> bool:
     """Whether the solver proves mutant => original: then the mutant is safe too, and rightly so."""
     symbols = mutant.free_symbols | original.free_symbols
     box = [
-        r for s in symbols
-        for r in smt.box(s, claim.domain.get(s.name, QUANTITIES[s.name].domain))
+        r for s in symbols for r in smt.box(s, claim.domain.get(s.name, QUANTITIES[s.name].domain))
     ]
     return smt.entails([*box, mutant], [original]).answer is smt.Answer.YES
 
@@ -68,7 +67,7 @@ def test_every_mutant_of_a_statement_is_refuted(claim: Claim) -> None:
 
 
 def _without_unit(mutant: sp.Basic, original: sp.Basic) -> bool:
-    """Whether only the step's duration was dropped: a formula without delta is read at delta = 1."""
+    """Whether only delta was dropped: a formula without it is read at delta = 1."""
     delta = quantity("delta")
     dropped = delta in original.free_symbols and delta not in mutant.free_symbols
     return dropped and judge_equal(mutant, original.subs(delta, 1))
@@ -96,15 +95,23 @@ def _mutated_premises() -> list[tuple[str, Update]]:
     for optimizer in OPTIMIZERS.values():
         for field in ("memory", "intake", "direct", "passed"):
             value = getattr(optimizer, field)
-            for label, new in (("half", value / 2), ("sign", -value), ("plus mu", value + quantity("mu"))):
+            for label, new in (
+                ("half", value / 2),
+                ("sign", -value),
+                ("plus mu", value + quantity("mu")),
+            ):
                 if new == value:
                     continue
                 changed = replace(optimizer, **{field: new})
-                made.append((f"{optimizer.name}: {field} {label}", Update(changed, LAG_MODELS["constant"])))
+                made.append(
+                    (f"{optimizer.name}: {field} {label}", Update(changed, LAG_MODELS["constant"]))
+                )
     return made
 
 
-@pytest.mark.parametrize(("label", "mutated"), _mutated_premises(), ids=lambda v: v if isinstance(v, str) else "")
+@pytest.mark.parametrize(
+    ("label", "mutated"), _mutated_premises(), ids=lambda v: v if isinstance(v, str) else ""
+)
 def test_a_changed_premise_changes_the_oscillator(label: str, mutated: Update) -> None:
     original = Update(OPTIMIZERS[mutated.optimizer.name], mutated.lag_model)
     assert oscillator.derive(mutated).results != oscillator.derive(original).results
@@ -116,5 +123,8 @@ def test_a_changed_share_changes_every_result_that_knows_lag(share: sp.Rational)
     for module in (lag, oscillator, refresh_rule, slow_root):
         assert module.derive(one).results != module.derive(other).results
     assert momentum.derive(one).results == momentum.derive(other).results
-    at_two = [variance.derive(Update.named("heavy-ball", "constant", stale_share=s, lag=2)) for s in (1, share)]
+    at_two = [
+        variance.derive(Update.named("heavy-ball", "constant", stale_share=s, lag=2))
+        for s in (1, share)
+    ]
     assert at_two[0].results != at_two[1].results

@@ -16,7 +16,18 @@ from typing import Any
 
 import sympy as sp
 
-__all__ = ["NotReal", "Undefined", "available", "evaluate", "log2", "magnitude", "precision", "rational_value", "sign", "truth"]
+__all__ = [
+    "NotReal",
+    "Undefined",
+    "available",
+    "evaluate",
+    "log2",
+    "magnitude",
+    "precision",
+    "rational_value",
+    "sign",
+    "truth",
+]
 
 #: Digits used where python-flint is missing and nothing can be certified.
 DIGITS = 60
@@ -59,12 +70,21 @@ def _functions() -> dict[type, Callable[..., Any]]:
         return acb(x.real, y.real).arg()
 
     return {
-        sp.exp: lambda a: a.exp(), sp.log: lambda a: a.log(), sp.sin: lambda a: a.sin(),
-        sp.cos: lambda a: a.cos(), sp.tan: lambda a: a.tan(), sp.asin: lambda a: a.asin(),
-        sp.acos: lambda a: a.acos(), sp.atan: lambda a: a.atan(), sp.sinh: lambda a: a.sinh(),
-        sp.cosh: lambda a: a.cosh(), sp.tanh: lambda a: a.tanh(), sp.atan2: atan2,
+        sp.exp: lambda a: a.exp(),
+        sp.log: lambda a: a.log(),
+        sp.sin: lambda a: a.sin(),
+        sp.cos: lambda a: a.cos(),
+        sp.tan: lambda a: a.tan(),
+        sp.asin: lambda a: a.asin(),
+        sp.acos: lambda a: a.acos(),
+        sp.atan: lambda a: a.atan(),
+        sp.sinh: lambda a: a.sinh(),
+        sp.cosh: lambda a: a.cosh(),
+        sp.tanh: lambda a: a.tanh(),
+        sp.atan2: atan2,
         sp.Abs: lambda a: acb(abs(a)),
-        sp.Max: lambda *a: acb(_extreme(a, "max")), sp.Min: lambda *a: acb(_extreme(a, "min")),
+        sp.Max: lambda *a: acb(_extreme(a, "max")),
+        sp.Min: lambda *a: acb(_extreme(a, "min")),
     }
 
 
@@ -124,9 +144,9 @@ def evaluate(expression: sp.Expr, point: Mapping[sp.Symbol, Fraction], bits: int
             exponent = walk(e.exp)
             whole = e.exp.subs({k: sp.Rational(v) for k, v in point.items()})
             return base ** int(whole) if whole.is_Integer else base**exponent
-        for kind, function in functions.items():
-            if isinstance(e, kind):
-                return function(*(walk(a) for a in e.args))
+        function = functions.get(type(e))
+        if function is not None:
+            return function(*(walk(a) for a in e.args))
         raise Undefined(f"balls cannot evaluate {type(e).__name__}")
 
     with precision(bits):
@@ -237,7 +257,11 @@ def truth(relation: sp.Basic, point: Mapping[sp.Symbol, Fraction]) -> bool:
     except Undefined:
         return False
     allowed = {
-        sp.StrictLessThan: {-1}, sp.LessThan: {-1, 0}, sp.StrictGreaterThan: {1},
-        sp.GreaterThan: {0, 1}, sp.Equality: {0}, sp.Unequality: {-1, 1},
+        sp.StrictLessThan: {-1},
+        sp.LessThan: {-1, 0},
+        sp.StrictGreaterThan: {1},
+        sp.GreaterThan: {0, 1},
+        sp.Equality: {0},
+        sp.Unequality: {-1, 1},
     }[type(relation)]
     return found in allowed

@@ -1,7 +1,7 @@
 r"""Judging asymptotic claims by their order: printed/derived - 1 = O(small**n).
 
-Where the relative error is algebraic in the small parameter its order is computed exactly. Elsewhere
-the order is observed: halve the parameter and the error must fall by 2**n.
+Where the relative error is algebraic in the small parameter its order is computed exactly.
+Elsewhere the order is observed: halve the parameter and the error must fall by 2**n.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def valuation(expression: sp.Expr, small: sp.Symbol, limit: int) -> int | None:
             min(monomial[0] for monomial, c in sp.Poly(part, small).terms() if not is_zero(c))
             for part in (numerator, denominator)
         ]
-        return min(limit, orders[0] - orders[1])
+        return int(min(limit, orders[0] - orders[1]))
     except sp.PolynomialError:
         pass
     for order in range(limit):
@@ -103,7 +103,10 @@ def observed_order(
 
 
 def judge_order(
-    printed: sp.Expr, value: Value, order: int, small: sp.Symbol,
+    printed: sp.Expr,
+    value: Value,
+    order: int,
+    small: sp.Symbol,
     domains: Mapping[sp.Symbol, Domain],
 ) -> Verdict:
     """Judge that `printed` equals the value up to a relative error of O(small**order).
@@ -129,11 +132,15 @@ def judge_order(
             what = "exact algebra" if reach is None else f"exact series to order {reach}"
             return comparison.proved(f"{what}: the relative error vanishes to order {found}")
         if found is not None:
-            leading = sp.limit(sp.cancel(relative / small**found), small, 0) if found >= 0 else sp.oo
+            leading = (
+                sp.limit(sp.cancel(relative / small**found), small, 0) if found >= 0 else sp.oo
+            )
             leading = canonical(leading.subs({v: k for k, v in stand_in.items()}))
             point = search.smallest(others, lambda p: found < 0 or _nonzero(leading, p))
             if point is not None:
-                witness = f"the relative error there is ({leading})*{small}^{found} to leading order"
+                witness = (
+                    f"the relative error there is ({leading})*{small}^{found} to leading order"
+                )
                 return comparison.refuted(
                     f"exact algebra: the order is {found}, not {order}", point, witness
                 )
@@ -141,7 +148,7 @@ def judge_order(
 
 
 def _nonzero(leading: sp.Expr, point: Point) -> bool:
-    """Whether the leading coefficient is certainly not zero at a point; no real value is not zero."""
+    """Whether the leading coefficient is certainly not zero at a point, real or not."""
     try:
         return balls.sign(leading, point) in (-1, 1)
     except balls.NotReal:
@@ -151,8 +158,12 @@ def _nonzero(leading: sp.Expr, point: Point) -> bool:
 
 
 def _observe(
-    printed: sp.Expr, value: Value, order: int, small: sp.Symbol,
-    others: Mapping[sp.Symbol, Domain], comparison: Comparison,
+    printed: sp.Expr,
+    value: Value,
+    order: int,
+    small: sp.Symbol,
+    others: Mapping[sp.Symbol, Domain],
+    comparison: Comparison,
 ) -> Verdict:
     held = 0
     for point in [*search.drawn(others, 24)] if others else [{}]:
@@ -161,8 +172,10 @@ def _observe(
             continue  # not yet in the asymptotic regime: says nothing
         if slopes[1] < order - SLACK:
             return comparison.refuted(
-                "observed order under halving", point,
-                f"the observed order there is {slopes[1]:.2f}", rung=Rung.TESTED,
+                "observed order under halving",
+                point,
+                f"the observed order there is {slopes[1]:.2f}",
+                rung=Rung.TESTED,
             )
         held += 1
     if not held:

@@ -61,7 +61,9 @@ class Region:
 
 def printed_edge(printed: sp.Basic, variable: sp.Symbol) -> sp.Expr | None:
     """Return f if the printed condition reads variable < f after solving a linear inequality."""
-    if not isinstance(printed, sp.StrictLessThan | sp.LessThan | sp.StrictGreaterThan | sp.GreaterThan):
+    if not isinstance(
+        printed, sp.StrictLessThan | sp.LessThan | sp.StrictGreaterThan | sp.GreaterThan
+    ):
         return None
     gap = sp.expand(printed.lts - printed.gts)
     slope = sp.diff(gap, variable)
@@ -91,7 +93,9 @@ def _difference(printed: sp.Basic, region: Region) -> str:
 def _broken(
     printed: sp.Basic, region: Region, relation: Relation, *, strictly: bool
 ) -> Callable[[Point], bool]:
-    edges = [r for r in sp.preorder_traversal(printed) if isinstance(r, sp.core.relational.Relational)]
+    edges = [
+        r for r in sp.preorder_traversal(printed) if isinstance(r, sp.core.relational.Relational)
+    ]
 
     def on_edge(point: Point) -> bool:
         return any(balls.sign(r.lhs - r.rhs, point) == 0 for r in edges)
@@ -145,7 +149,9 @@ def judge_region(
         point = point or search.smallest(domains, broken)
         for outcome in outcomes:
             if point is None and outcome.answer is smt.Answer.NO:
-                start = {s: outcome.model.get(s, next(iter(d.simple(8)))) for s, d in domains.items()}
+                start = {
+                    s: outcome.model.get(s, next(iter(d.simple(8)))) for s, d in domains.items()
+                }
                 point = search.simplify(start, domains, broken)
         if point is not None:
             return comparison.refuted("exact counterexample", point, _what(printed, region, point))
@@ -153,7 +159,9 @@ def judge_region(
 
 
 def _beside(
-    edge: sp.Expr | None, region: Region, domains: Mapping[sp.Symbol, Domain],
+    edge: sp.Expr | None,
+    region: Region,
+    domains: Mapping[sp.Symbol, Domain],
     broken: Callable[[Point], bool],
 ) -> Point | None:
     """Look next to the printed edge, for simple values of everything else."""
@@ -162,9 +170,10 @@ def _beside(
     others = {s: d for s, d in domains.items() if s != region.variable}
     for point in islice(search.simple_points(others, 4), 8):
         middle = _middle(edge, point)
-        for low, high in ((1, 2), (2, 3)) if middle is not None else ():
-            value = search.simplest_between(middle * Fraction(low, 2) + middle / 16,
-                                            middle * Fraction(high, 2) - middle / 16)
+        if middle is None:
+            continue
+        for low, high in ((9, 15), (17, 23)):  # sixteenths of the edge: below it, above it
+            value = search.simplest_between(middle * low / 16, middle * high / 16)
             candidate = {**point, region.variable: value}
             if value in domains[region.variable] and broken(candidate):
                 return candidate

@@ -15,7 +15,7 @@ import sympy as sp
 
 from derivations.domain import Domain
 
-__all__ = ["Point", "drawn", "simplest_between", "simplify", "simple_points", "smallest"]
+__all__ = ["Point", "drawn", "simple_points", "simplest_between", "simplify", "smallest"]
 
 Point = dict[sp.Symbol, Fraction]
 Broken = Callable[[Point], bool]

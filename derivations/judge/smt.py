@@ -52,12 +52,18 @@ def box(symbol: sp.Symbol, domain: Domain) -> list[sp.Basic]:
     relations: list[sp.Basic] = []
     if domain.low is not None:
         low = sp.Rational(domain.low)
-        relations.append(sp.StrictGreaterThan(symbol, low, evaluate=False) if domain.low_open
-                         else sp.GreaterThan(symbol, low, evaluate=False))
+        relations.append(
+            sp.StrictGreaterThan(symbol, low, evaluate=False)
+            if domain.low_open
+            else sp.GreaterThan(symbol, low, evaluate=False)
+        )
     if domain.high is not None:
         high = sp.Rational(domain.high)
-        relations.append(sp.StrictLessThan(symbol, high, evaluate=False) if domain.high_open
-                         else sp.LessThan(symbol, high, evaluate=False))
+        relations.append(
+            sp.StrictLessThan(symbol, high, evaluate=False)
+            if domain.high_open
+            else sp.LessThan(symbol, high, evaluate=False)
+        )
     return relations
 
 
@@ -143,8 +149,12 @@ class _Translator:
         elif under < 0:
             left = -left
         compare = {
-            sp.StrictLessThan: left < 0, sp.LessThan: left <= 0, sp.StrictGreaterThan: left > 0,
-            sp.GreaterThan: left >= 0, sp.Equality: left == 0, sp.Unequality: left != 0,
+            sp.StrictLessThan: left < 0,
+            sp.LessThan: left <= 0,
+            sp.StrictGreaterThan: left > 0,
+            sp.GreaterThan: left >= 0,
+            sp.Equality: left == 0,
+            sp.Unequality: left != 0,
         }
         return z3.And(defined, compare[type(r)])
 
@@ -171,8 +181,8 @@ def entails(
     Returns
     -------
     Outcome
-        ``NO`` comes with a model of hypotheses and not conclusions; a value that the solver has only
-        as an algebraic number is rounded, so a caller must confirm the model exactly.
+        ``NO`` comes with a model of hypotheses and not conclusions; a value that the solver has
+        only as an algebraic number is rounded, so a caller must confirm the model exactly.
     """
     try:
         import z3
@@ -187,9 +197,15 @@ def entails(
     for radicand in translator.radicands:
         if radicand.is_Rational and radicand >= 0:
             continue
-        rootless = [h for h in hypotheses if not any(
-            a.is_Pow and not a.exp.is_Integer for a in sp.preorder_traversal(h))]
-        if entails(rootless, [sp.GreaterThan(radicand, 0, evaluate=False)]).answer is not Answer.YES:
+        rootless = [
+            h
+            for h in hypotheses
+            if not any(a.is_Pow and not a.exp.is_Integer for a in sp.preorder_traversal(h))
+        ]
+        if (
+            entails(rootless, [sp.GreaterThan(radicand, 0, evaluate=False)]).answer
+            is not Answer.YES
+        ):
             return Outcome(Answer.UNKNOWN, f"sqrt({radicand}) is not shown real on the region")
     version = f"SMT (z3 {z3.get_version_string()})"
     for conclusion in wanted:  # one by one: a disjunction of negations is far harder

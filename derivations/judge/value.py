@@ -81,7 +81,7 @@ def difference_text(printed: sp.Expr, value: Value) -> str:
 
 
 def shown(expression: sp.Expr) -> str:
-    """Return an expression as text: in lowest terms, or as derived where radicals make that worse."""
+    """Return an expression as text: in lowest terms, or as derived where that reads better."""
     reduced = canonical(expression)
     if not expression.is_rational_function() and sp.count_ops(reduced) > sp.count_ops(expression):
         reduced = expression
@@ -125,7 +125,10 @@ def judge_value(
 
 
 def _solved(
-    printed: sp.Expr, value: Value, direction: int, comparison: Comparison,
+    printed: sp.Expr,
+    value: Value,
+    direction: int,
+    comparison: Comparison,
     broken: Callable[[Point], bool],
 ) -> tuple[Verdict | None, Comparison]:
     """Ask the solver for the whole region; return a verdict where it or its model decides."""
@@ -138,7 +141,8 @@ def _solved(
         domains = dict(comparison.domains)
         point = search.smallest(domains, broken) or search.simplify(
             {s: outcome.model.get(s, next(iter(d.simple(8)))) for s, d in domains.items()},
-            domains, broken,
+            domains,
+            broken,
         )
         if point is not None:
             witness = _both(printed, value, point)
@@ -184,9 +188,7 @@ def _show(ball: Any) -> str:
     return f"{float(ball.mid() if hasattr(ball, 'mid') else ball):.12g}"
 
 
-def _certify(
-    printed: sp.Expr, value: Value, relation: Relation, comparison: Comparison
-) -> Verdict:
+def _certify(printed: sp.Expr, value: Value, relation: Relation, comparison: Comparison) -> Verdict:
     """Hold the claim at drawn points by enclosures that agree, or that are strictly ordered."""
     held, meaningless = 0, []
     for point in search.drawn(comparison.domains, 6 * POINTS):
@@ -209,7 +211,8 @@ def _certify(
             return comparison.undecided(f"the enclosures do not settle it at {_named(point)}")
     if held == 0 and len(meaningless) >= POINTS:
         return comparison.refuted(
-            "the printed formula has no real value at any drawn point", meaningless[0],
+            "the printed formula has no real value at any drawn point",
+            meaningless[0],
             f"derived {_show(value.ball(meaningless[0]))}, printed: no real value",
         )
     if held < min(10, POINTS) and comparison.domains:

@@ -1,4 +1,4 @@
-r"""Targets of the two-arm bandit: fixed points, stiffness, where lag acts, finite groups, beta = 0."""
+r"""Targets of the two-arm bandit: fixed points, stiffness, where lag acts, finite groups."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _staleness(result: str) -> Callable[[Setting], Value]:
 
 
 def _anchor(setting: Setting) -> Value:
-    """The p_ref whose fixed point is p, from the derived residual (linear in p_ref or its logit)."""
+    """The p_ref whose fixed point is p: the residual is linear in it or in its logit."""
     residual = fixed_point.derive(str(setting.choices["kl"]))["residual"].subs(_p_star, _p)
     return Value(_only_root(residual.subs(quantity("eps"), 0)), basis=("fixed-point",))
 
@@ -90,8 +90,11 @@ def _finite_group(
             return balls.evaluate(terms, {_p: point[_p]}, bits)
 
         return Value(
-            enclose=enclose, text=f"{render(closed)} to leading order in 1/G",
-            series=(tiny, derived, reach), basis=("prop-10",), symbols=(_p, _G),
+            enclose=enclose,
+            text=f"{render(closed)} to leading order in 1/G",
+            series=(tiny, derived, reach),
+            basis=("prop-10",),
+            symbols=(_p, _G),
         )
 
     return build
@@ -101,46 +104,129 @@ def _cycle_round(setting: Setting) -> Value:
     """One round of the fixed-point map from either end of the derived example of a 2-cycle."""
     cycle, h = two_cycle.derive(), fixed_point.derive("reverse")["map"]
     at = {
-        quantity("beta"): cycle["example_beta"], _p_ref: cycle["example_p_ref"],
-        quantity("eps"): sp.S.Zero, _p: cycle[f"example_{setting.choices['start']}"],
+        quantity("beta"): cycle["example_beta"],
+        _p_ref: cycle["example_p_ref"],
+        quantity("eps"): sp.S.Zero,
+        _p: cycle[f"example_{setting.choices['start']}"],
     }
     return Value(h.subs(at), basis=(two_cycle.derive().id,))
 
 
 BANDIT = (
-    Target("stiffness_scale", "K at the fixed point, exact reverse KL, on-policy", "1",
-           ("beta", "p_star"), _stiffness("stiffness"), linear=False),
-    Target("contraction", "h'(p_star), slope of the fixed-point map", "1", ("beta", "p_star"),
-           _stiffness("contraction"), linear=False),
-    Target("fixed_point_map", "Mroueh's map h(p)", "1", ("p", "p_ref", "beta", "eps"),
-           lambda setting: Value(fixed_point.derive("reverse")["map"], basis=("fixed-point",)),
-           linear=False),
-    Target("cycle_round", "h(p) from the low or high end of the derived example of a 2-cycle", "1",
-           (), _cycle_round, choices={"start": ("low", "high")}, linear=False),
-    Target("anchor", "the p_ref whose fixed point is p", "1", ("p", "beta"), _anchor,
-           choices={"kl": _KL}, linear=False),
-    Target("logit_gain", "logit p_star - logit p_ref at the fixed point, exact reverse KL", "1",
-           ("p", "beta", "eps"), _logit_gain, linear=False),
-    Target("fresh_slope", "K_f, slope of the drift in the current policy", "1",
-           ("beta", "p_star"), _staleness("fresh_slope"), choices={"staleness": _STALENESS},
-           linear=False),
-    Target("stale_slope", "K_s, slope of the drift in the old policy", "1", ("beta", "p_star"),
-           _staleness("stale_slope"), choices={"staleness": _STALENESS}, linear=False),
-    Target("kl_force", "force of the KL term in the logit, per unit beta", "1", ("p", "p_ref"),
-           lambda setting: Value(kl_force.derive(str(setting.choices["kl"]))["force"],
-                                 basis=("kl-force",)),
-           choices={"kl": _ESTIMATORS}, linear=False),
-    Target("drift", "mean reward drift of a group of G, on-policy", "1", ("p", "G"),
-           _finite_group(group_size.exact_drift, "drift", 2),
-           choices={"normaliser": ("std", "mean"), "ddof": (0, 1)}, linear=False),
-    Target("drift_variance", "variance of the reward drift of a group of G", "1", ("p", "G"),
-           _finite_group(group_size.exact_drift_variance, "drift_variance", 1),
-           choices={"normaliser": ("std", "mean"), "ddof": (0, 1)}, linear=False),
-    Target("dead_groups", "probability that all G completions get the same reward", "1",
-           ("p", "G"), lambda setting: Value(dead_groups.dead_groups(_G), basis=("dead-groups",)),
-           linear=False),
-    Target("acceleration", "d^2 p/dt^2 at beta = 0", "1/step^2", ("p", "eta"),
-           lambda setting: Value(no_kl.derive(str(setting.choices["normaliser"]))["acceleration"],
-                                 basis=("no-kl",)),
-           choices={"normaliser": ("std", "mean")}, linear=False),
+    Target(
+        "stiffness_scale",
+        "K at the fixed point, exact reverse KL, on-policy",
+        "1",
+        ("beta", "p_star"),
+        _stiffness("stiffness"),
+        linear=False,
+    ),
+    Target(
+        "contraction",
+        "h'(p_star), slope of the fixed-point map",
+        "1",
+        ("beta", "p_star"),
+        _stiffness("contraction"),
+        linear=False,
+    ),
+    Target(
+        "fixed_point_map",
+        "Mroueh's map h(p)",
+        "1",
+        ("p", "p_ref", "beta", "eps"),
+        lambda setting: Value(fixed_point.derive("reverse")["map"], basis=("fixed-point",)),
+        linear=False,
+    ),
+    Target(
+        "cycle_round",
+        "h(p) from the low or high end of the derived example of a 2-cycle",
+        "1",
+        (),
+        _cycle_round,
+        choices={"start": ("low", "high")},
+        linear=False,
+    ),
+    Target(
+        "anchor",
+        "the p_ref whose fixed point is p",
+        "1",
+        ("p", "beta"),
+        _anchor,
+        choices={"kl": _KL},
+        linear=False,
+    ),
+    Target(
+        "logit_gain",
+        "logit p_star - logit p_ref at the fixed point, exact reverse KL",
+        "1",
+        ("p", "beta", "eps"),
+        _logit_gain,
+        linear=False,
+    ),
+    Target(
+        "fresh_slope",
+        "K_f, slope of the drift in the current policy",
+        "1",
+        ("beta", "p_star"),
+        _staleness("fresh_slope"),
+        choices={"staleness": _STALENESS},
+        linear=False,
+    ),
+    Target(
+        "stale_slope",
+        "K_s, slope of the drift in the old policy",
+        "1",
+        ("beta", "p_star"),
+        _staleness("stale_slope"),
+        choices={"staleness": _STALENESS},
+        linear=False,
+    ),
+    Target(
+        "kl_force",
+        "force of the KL term in the logit, per unit beta",
+        "1",
+        ("p", "p_ref"),
+        lambda setting: Value(
+            kl_force.derive(str(setting.choices["kl"]))["force"], basis=("kl-force",)
+        ),
+        choices={"kl": _ESTIMATORS},
+        linear=False,
+    ),
+    Target(
+        "drift",
+        "mean reward drift of a group of G, on-policy",
+        "1",
+        ("p", "G"),
+        _finite_group(group_size.exact_drift, "drift", 2),
+        choices={"normaliser": ("std", "mean"), "ddof": (0, 1)},
+        linear=False,
+    ),
+    Target(
+        "drift_variance",
+        "variance of the reward drift of a group of G",
+        "1",
+        ("p", "G"),
+        _finite_group(group_size.exact_drift_variance, "drift_variance", 1),
+        choices={"normaliser": ("std", "mean"), "ddof": (0, 1)},
+        linear=False,
+    ),
+    Target(
+        "dead_groups",
+        "probability that all G completions get the same reward",
+        "1",
+        ("p", "G"),
+        lambda setting: Value(dead_groups.dead_groups(_G), basis=("dead-groups",)),
+        linear=False,
+    ),
+    Target(
+        "acceleration",
+        "d^2 p/dt^2 at beta = 0",
+        "1/step^2",
+        ("p", "eta"),
+        lambda setting: Value(
+            no_kl.derive(str(setting.choices["normaliser"]))["acceleration"], basis=("no-kl",)
+        ),
+        choices={"normaliser": ("std", "mean")},
+        linear=False,
+    ),
 )

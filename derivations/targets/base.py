@@ -144,14 +144,19 @@ def read_update(model: Mapping[str, object], free: frozenset[str]) -> Setting:
     for name in model:
         if name not in _KEYS:
             known = dict.fromkeys(_KEYS)
-            raise TargetError(f"unknown convention {name!r}{nearest(name, known)} "
-                              f"(known: {', '.join(_KEYS)})")
+            raise TargetError(
+                f"unknown convention {name!r}{nearest(name, known)} (known: {', '.join(_KEYS)})"
+            )
     for name in ("optimizer", "lag_model"):
         if name not in model:
-            raise TargetError(f"the model needs {name!r}; nothing is assumed where it changes the answer")
+            raise TargetError(
+                f"the model needs {name!r}; nothing is assumed where it changes the answer"
+            )
         if model[name] in _LATER:
-            raise TargetError(f"{_LATER[str(model[name])]} is not derived in this version; "
-                              "optimizers: heavy-ball, ema, nesterov; lag models: constant, sawtooth")
+            raise TargetError(
+                f"{_LATER[str(model[name])]} is not derived in this version; "
+                "optimizers: heavy-ball, ema, nesterov; lag models: constant, sawtooth"
+            )
     lag_name = "lag" if model["lag_model"] == "constant" else "refresh"
     other = "refresh" if lag_name == "lag" else "lag"
     if other in model and model["lag_model"] in LAG_MODELS:
@@ -169,7 +174,8 @@ def read_update(model: Mapping[str, object], free: frozenset[str]) -> Setting:
     except ValueError as error:
         raise TargetError(str(error)) from error
     fixed: dict[sp.Symbol, sp.Expr] = {
-        quantity("x_f"): update.fresh, quantity("x_s"): update.stale,
+        quantity("x_f"): update.fresh,
+        quantity("x_s"): update.stale,
     }
     if share.is_Rational:
         fixed[quantity("s")] = share
@@ -178,7 +184,11 @@ def read_update(model: Mapping[str, object], free: frozenset[str]) -> Setting:
         return setting
     own = LAG_MODELS[str(model["lag_model"])].parameter
     try:
-        lag = QUANTITIES[own.name].domain.intersect(Domain(high=Fraction(LONGEST_LAG))).validate(lag_name, model[lag_name])
+        lag = (
+            QUANTITIES[own.name]
+            .domain.intersect(Domain(high=Fraction(LONGEST_LAG)))
+            .validate(lag_name, model[lag_name])
+        )
     except DomainError as error:
         raise TargetError(str(error)) from error
     return setting.at(int(lag))

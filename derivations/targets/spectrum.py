@@ -1,4 +1,4 @@
-r"""Targets about one configuration's modes and noise: spectral radius, relaxation time, variance."""
+r"""Targets about modes and noise: spectral radius, relaxation time, variance."""
 
 from __future__ import annotations
 
@@ -67,19 +67,24 @@ def _spectral_radius(setting: Setting) -> Value:
     return Value(
         enclose=_needs_flint(lambda p, bits: radius_ball(setting, {**setting.pinned, **p}, bits)),
         text=f"max |z| over the roots of {_polynomial(setting)[0].as_expr()}",
-        basis=("characteristic",), symbols=_of(setting),
+        basis=("characteristic",),
+        symbols=_of(setting),
     )
 
 
 def _relaxation_time(setting: Setting) -> Value:
     update = setting.update
     assert update is not None
-    series = slow_root.derive(update)["relaxation_time"] if (
-        update.lag_model.name == "constant") else None
+    series = (
+        slow_root.derive(update)["relaxation_time"]
+        if (update.lag_model.name == "constant")
+        else None
+    )
     known = (_x, series, 2) if series is not None else None
     if every_lag(setting):
-        return Value(text=f"{series} + O(x)", series=known, basis=("slow-root",),
-                     symbols=_of(setting))
+        return Value(
+            text=f"{series} + O(x)", series=known, basis=("slow-root",), symbols=_of(setting)
+        )
 
     def enclose(point: Point, bits: int) -> Any:
         with balls.precision(bits):
@@ -88,7 +93,9 @@ def _relaxation_time(setting: Setting) -> Value:
     return Value(
         enclose=_needs_flint(enclose),
         exists=lambda p: is_stable_at(update, {**setting.pinned, **p}),
-        text="-1/log(spectral_radius)", series=known, basis=("characteristic", "slow-root"),
+        text="-1/log(spectral_radius)",
+        series=known,
+        basis=("characteristic", "slow-root"),
         symbols=_of(setting),
     )
 
@@ -102,10 +109,22 @@ def _variance(setting: Setting) -> Value:
 
 
 SPECTRUM = (
-    Target("spectral_radius", "largest modulus of a mode, per step", "1", LINEAR,
-           _spectral_radius, by_lag=every_lag),
+    Target(
+        "spectral_radius",
+        "largest modulus of a mode, per step",
+        "1",
+        LINEAR,
+        _spectral_radius,
+        by_lag=every_lag,
+    ),
     Target("relaxation_time", "-1/log(spectral_radius)", "step", LINEAR, _relaxation_time),
-    Target("variance", "stationary variance of q for unit noise on the recurrence's right side",
-           "1", LINEAR, _variance, by_lag=every_lag),
+    Target(
+        "variance",
+        "stationary variance of q for unit noise on the recurrence's right side",
+        "1",
+        LINEAR,
+        _variance,
+        by_lag=every_lag,
+    ),
     Target("variance_per_noise", "the same as variance", "1", LINEAR, _variance, by_lag=every_lag),
 )

@@ -65,11 +65,16 @@ def _threshold(setting: Setting) -> Region:
     lag = update.lag_model.parameter
 
     def contains(point: Point) -> bool:
-        values = {**{s: v for s, v in setting.pinned.items()}, **point}
+        values = {**setting.pinned, **point}
         return is_stable_at(update, {s: v for s, v in values.items() if s != lag})
 
     return Region(
-        binds, contains, _x, edge, _text(update, binds, edge), ("stability-conditions",),
+        binds,
+        contains,
+        _x,
+        edge,
+        _text(update, binds, edge),
+        ("stability-conditions",),
         sufficient=tuple(r.subs(lag, update.lag) for _, r in sufficient_for_every_lag(update)),
     )
 
@@ -88,11 +93,14 @@ def _text(update: Update, binds: tuple[sp.Expr, ...] | None, edge: sp.Expr | Non
 
 
 def _has_levin_may(setting: Setting) -> bool:
-    """Whether the claim is about every constant lag without momentum, where there is a closed form."""
+    """Whether the claim is about every constant lag without momentum: there is a closed form."""
     update = setting.update
     return (
-        every_lag(setting) and update is not None and update.lag_model.name == "constant"
-        and update.stale_share == 1 and setting.pinned.get(_mu) == 0
+        every_lag(setting)
+        and update is not None
+        and update.lag_model.name == "constant"
+        and update.stale_share == 1
+        and setting.pinned.get(_mu) == 0
     )
 
 
@@ -104,7 +112,9 @@ def _levin_may(update: Update) -> Region:
         rest = {_mu: Fraction(0), **{s: v for s, v in point.items() if s != lag}}
         return is_stable_at(update.at(int(point[lag])), rest)
 
-    return Region((edge - _x,), contains, _x, edge, f"x < {render(edge)}", (derived.id,), whole=True)
+    return Region(
+        (edge - _x,), contains, _x, edge, f"x < {render(edge)}", (derived.id,), whole=True
+    )
 
 
 def sufficient_for_every_lag(update: Update) -> list[tuple[int, sp.Basic]]:
@@ -120,8 +130,10 @@ def sufficient_for_every_lag(update: Update) -> list[tuple[int, sp.Basic]]:
         found = derived.results.get("sufficient") if derived is not None else None
         return [(1, found)] if found is not None else []
     relation = lag_rule.derive(update)["sufficient"]
-    parity = sp.S.NegativeOne**quantity("d")
-    either = [relation.subs(parity, sign) for sign in (1, -1)]  # so that it serves even and odd lags
+    parity = sp.S.NegativeOne ** quantity("d")
+    either = [
+        relation.subs(parity, sign) for sign in (1, -1)
+    ]  # so that it serves even and odd lags
     return [(1, sp.And(*either))]
 
 
@@ -137,20 +149,43 @@ def _closed(derive: Callable[[Update], Derivation], result: str) -> Callable[[Se
             raise TargetError(str(error)) from error
         if result not in derived.results:
             chosen = ", ".join(f"{k} {v}" for k, v in update.conventions().items())
-            raise TargetError(f"there is no closed form of the {result} for {chosen}; "
-                              "grpo-dynamics predict gives it in numbers")
+            raise TargetError(
+                f"there is no closed form of the {result} for {chosen}; "
+                "grpo-dynamics predict gives it in numbers"
+            )
         return Value(derived[result], basis=(derived.id,))
 
     return build
 
 
 THRESHOLDS = (
-    Target("threshold", "first x > 0 at which the exact map loses stability", "1", LINEAR,
-           _threshold, by_lag=lambda setting: every_lag(setting) and not _has_levin_may(setting)),
-    Target("onset", "first x at which the dominant root is no longer real and positive", "1",
-           LINEAR, _closed(onset.derive, "onset")),
-    Target("flip_threshold", "x at which a monodromy eigenvalue reaches -1", "1", LINEAR,
-           _closed(sawtooth.derive, "flip")),
-    Target("neimark_sacker_threshold", "x at which a pair of monodromy eigenvalues reaches modulus 1",
-           "1", LINEAR, _closed(sawtooth.derive, "neimark_sacker")),
+    Target(
+        "threshold",
+        "first x > 0 at which the exact map loses stability",
+        "1",
+        LINEAR,
+        _threshold,
+        by_lag=lambda setting: every_lag(setting) and not _has_levin_may(setting),
+    ),
+    Target(
+        "onset",
+        "first x at which the dominant root is no longer real and positive",
+        "1",
+        LINEAR,
+        _closed(onset.derive, "onset"),
+    ),
+    Target(
+        "flip_threshold",
+        "x at which a monodromy eigenvalue reaches -1",
+        "1",
+        LINEAR,
+        _closed(sawtooth.derive, "flip"),
+    ),
+    Target(
+        "neimark_sacker_threshold",
+        "x at which a pair of monodromy eigenvalues reaches modulus 1",
+        "1",
+        LINEAR,
+        _closed(sawtooth.derive, "neimark_sacker"),
+    ),
 )

@@ -29,7 +29,7 @@ Pair = tuple[Decimal, Decimal]
 
 
 def contacts(c: Configuration) -> list[Contact]:
-    """Return the contacts below an x beyond which no root configuration is stable."""
+    """Return the contacts below an x beyond which nothing is stable."""
     g0, g1 = map(decimal, c.recurrence.gain)
     share, mu = decimal(c.share), decimal(c.momentum)
     on_circle = _force_along_circle(c)
@@ -37,9 +37,11 @@ def contacts(c: Configuration) -> list[Contact]:
     def bend(v: Decimal) -> Decimal:
         return on_circle(v)[0][1]
 
-    # The roots of a stable polynomial of degree n sum to less than n and have elementary symmetric
-    # functions below binomials, which bounds |x_f| g0 and |x_s| g0 each by degree + 2.
-    bound = 2 * (c.delay + 4) / g0
+    # Beyond this x nothing is stable: the roots of a stable polynomial of degree n <= d + 2, and
+    # likewise their products by n - 1, sum to less than n in modulus. The first sum bounds |x_f| g0
+    # by d + 4, the second |x_s| g0, which at lag 1 shares its coefficient with mu + x_f g1, by
+    # twice as much.
+    bound = 4 * (c.delay + 4) / g0
     found = []
     # `bend` is positive at w = 0, where it is (1-mu) G(1), and the first zeros may lie close.
     sign = 1

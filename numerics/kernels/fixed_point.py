@@ -21,8 +21,7 @@ def reverse_map(*, beta: ArrayLike, p: ArrayLike, p_ref: ArrayLike, eps: ArrayLi
     """
     beta, p, p_ref, eps = floats(beta, p, p_ref, eps)
     shape = np.broadcast_shapes(np.shape(beta), np.shape(p), np.shape(p_ref), np.shape(eps))
-    out = shaped(1/(1 - (p_ref - 1)*np.exp(-1/(beta*np.sqrt(eps - p*(p - 1))))/p_ref), shape)
-    return out
+    return shaped(1/(1 - (p_ref - 1)*np.exp(-1/(beta*np.sqrt(eps - p*(p - 1))))/p_ref), shape)
 
 
 def k3_map(*, beta: ArrayLike, p: ArrayLike, p_ref: ArrayLike, eps: ArrayLike) -> Array:
@@ -36,8 +35,7 @@ def k3_map(*, beta: ArrayLike, p: ArrayLike, p_ref: ArrayLike, eps: ArrayLike) -
     beta, p, p_ref, eps = floats(beta, p, p_ref, eps)
     shape = np.broadcast_shapes(np.shape(beta), np.shape(p), np.shape(p_ref), np.shape(eps))
     c0 = p*(p - 1)
-    out = shaped(p_ref - c0/(beta*np.sqrt(-c0 + eps)), shape)
-    return out
+    return shaped(p_ref - c0/(beta*np.sqrt(-c0 + eps)), shape)
 
 
 def k3_fixed_point(*, beta: ArrayLike, p_ref: ArrayLike) -> Array:
@@ -50,8 +48,7 @@ def k3_fixed_point(*, beta: ArrayLike, p_ref: ArrayLike) -> Array:
     shape = np.broadcast_shapes(np.shape(beta), np.shape(p_ref))
     c0 = beta**2
     c1 = 4*c0
-    out = shaped((1/2)*(2*c0*p_ref + np.sqrt(-c1*p_ref**2 + c1*p_ref + 1) + 1)/(c0 + 1), shape)
-    return out
+    return shaped((1/2)*(2*c0*p_ref + np.sqrt(-c1*p_ref**2 + c1*p_ref + 1) + 1)/(c0 + 1), shape)
 
 
 def stiffness(*, beta: ArrayLike, p_star: ArrayLike) -> tuple[Array, Array]:

@@ -84,5 +84,4 @@ def dead_groups(*, p: ArrayLike, G: ArrayLike) -> Array:
     """
     p, G = floats(p, G)
     shape = np.broadcast_shapes(np.shape(p), np.shape(G))
-    out = shaped(p**G + (1 - p)**G, shape)
-    return out
+    return shaped(p**G + (1 - p)**G, shape)

@@ -24,8 +24,7 @@ def heavy_ball_constant(*, mu: ArrayLike, d: ArrayLike) -> Array:
     c2 = d*mu + d + np.sqrt(c1*mu**2 - 2*c1*mu + c1 + 4*mu)
     c3 = (1/2)*c2/c0
     c4 = -c3
-    out = shaped(-2*c0*c3**d*(c4 + 1)*(c4 + mu)/c2, shape)
-    return out
+    return shaped(-2*c0*c3**d*(c4 + 1)*(c4 + mu)/c2, shape)
 
 
 def heavy_ball_sawtooth(*, mu: ArrayLike, N: ArrayLike) -> Array:
@@ -38,8 +37,7 @@ def heavy_ball_sawtooth(*, mu: ArrayLike, N: ArrayLike) -> Array:
     shape = np.broadcast_shapes(np.shape(mu), np.shape(N))
     c0 = mu - 1
     c1 = mu**N - 1
-    out = shaped(c0*c1/(np.sqrt(N) + np.sqrt(mu)*np.sqrt(c1/c0))**2, shape)
-    return out
+    return shaped(c0*c1/(np.sqrt(N) + np.sqrt(mu)*np.sqrt(c1/c0))**2, shape)
 
 
 def ema_constant(*, mu: ArrayLike, d: ArrayLike) -> Array:
@@ -55,8 +53,7 @@ def ema_constant(*, mu: ArrayLike, d: ArrayLike) -> Array:
     c2 = d*mu + d + np.sqrt(c1*mu**2 - 2*c1*mu + c1 + 4*mu)
     c3 = (1/2)*c2/c0
     c4 = -c3
-    out = shaped(2*c0*c3**d*(c4 + 1)*(c4 + mu)/(c2*(mu - 1)), shape)
-    return out
+    return shaped(2*c0*c3**d*(c4 + 1)*(c4 + mu)/(c2*(mu - 1)), shape)
 
 
 def ema_sawtooth(*, mu: ArrayLike, N: ArrayLike) -> Array:
@@ -68,5 +65,4 @@ def ema_sawtooth(*, mu: ArrayLike, N: ArrayLike) -> Array:
     mu, N = floats(mu, N)
     shape = np.broadcast_shapes(np.shape(mu), np.shape(N))
     c0 = mu**N - 1
-    out = shaped(-c0/(np.sqrt(N) + np.sqrt(mu)*np.sqrt(c0/(mu - 1)))**2, shape)
-    return out
+    return shaped(-c0/(np.sqrt(N) + np.sqrt(mu)*np.sqrt(c0/(mu - 1)))**2, shape)

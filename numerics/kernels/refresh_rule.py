@@ -20,8 +20,7 @@ def heavy_ball_constant(*, mu: ArrayLike, d: ArrayLike, s: ArrayLike) -> Array:
     """
     mu, d, s = floats(mu, d, s)
     shape = np.broadcast_shapes(np.shape(mu), np.shape(d), np.shape(s))
-    out = shaped(-(mu - 1)/(d*s), shape)
-    return out
+    return shaped(-(mu - 1)/(d*s), shape)
 
 
 def heavy_ball_sawtooth(*, mu: ArrayLike, N: ArrayLike, s: ArrayLike) -> Array:
@@ -33,8 +32,7 @@ def heavy_ball_sawtooth(*, mu: ArrayLike, N: ArrayLike, s: ArrayLike) -> Array:
     """
     mu, N, s = floats(mu, N, s)
     shape = np.broadcast_shapes(np.shape(mu), np.shape(N), np.shape(s))
-    out = shaped(-(mu - 1)/(N*s), shape)
-    return out
+    return shaped(-(mu - 1)/(N*s), shape)
 
 
 def ema_constant(*, mu: ArrayLike, d: ArrayLike, s: ArrayLike) -> Array:
@@ -46,8 +44,7 @@ def ema_constant(*, mu: ArrayLike, d: ArrayLike, s: ArrayLike) -> Array:
     """
     mu, d, s = floats(mu, d, s)
     shape = np.broadcast_shapes(np.shape(mu), np.shape(d), np.shape(s))
-    out = shaped(1/(d*s), shape)
-    return out
+    return shaped(1/(d*s), shape)
 
 
 def ema_sawtooth(*, mu: ArrayLike, N: ArrayLike, s: ArrayLike) -> Array:
@@ -59,8 +56,7 @@ def ema_sawtooth(*, mu: ArrayLike, N: ArrayLike, s: ArrayLike) -> Array:
     """
     mu, N, s = floats(mu, N, s)
     shape = np.broadcast_shapes(np.shape(mu), np.shape(N), np.shape(s))
-    out = shaped(1/(N*s), shape)
-    return out
+    return shaped(1/(N*s), shape)
 
 
 def nesterov_constant(*, mu: ArrayLike, d: ArrayLike, s: ArrayLike) -> Array:
@@ -72,8 +68,7 @@ def nesterov_constant(*, mu: ArrayLike, d: ArrayLike, s: ArrayLike) -> Array:
     """
     mu, d, s = floats(mu, d, s)
     shape = np.broadcast_shapes(np.shape(mu), np.shape(d), np.shape(s))
-    out = shaped(-(mu - 1)/(d*s - mu), shape)
-    return out
+    return shaped(-(mu - 1)/(d*s - mu), shape)
 
 
 def nesterov_sawtooth(*, mu: ArrayLike, N: ArrayLike, s: ArrayLike) -> Array:
@@ -85,5 +80,4 @@ def nesterov_sawtooth(*, mu: ArrayLike, N: ArrayLike, s: ArrayLike) -> Array:
     """
     mu, N, s = floats(mu, N, s)
     shape = np.broadcast_shapes(np.shape(mu), np.shape(N), np.shape(s))
-    out = shaped(-(mu - 1)/(N*s - mu), shape)
-    return out
+    return shaped(-(mu - 1)/(N*s - mu), shape)

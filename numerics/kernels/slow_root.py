@@ -22,8 +22,7 @@ def heavy_ball_constant(*, mu: ArrayLike, x: ArrayLike, d: ArrayLike, s: ArrayLi
     mu, x, d, s = floats(mu, x, d, s)
     shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(d), np.shape(s))
     c0 = mu - 1
-    out = shaped(-c0/x - d*s + (1/2)*(mu + 1)/c0, shape)
-    return out
+    return shaped(-c0/x - d*s + (1/2)*(mu + 1)/c0, shape)
 
 
 def ema_constant(*, mu: ArrayLike, x: ArrayLike, d: ArrayLike, s: ArrayLike) -> Array:
@@ -36,8 +35,7 @@ def ema_constant(*, mu: ArrayLike, x: ArrayLike, d: ArrayLike, s: ArrayLike) -> 
     """
     mu, x, d, s = floats(mu, x, d, s)
     shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(d), np.shape(s))
-    out = shaped(-d*s + (1/2)*(mu + 1)/(mu - 1) + 1/x, shape)
-    return out
+    return shaped(-d*s + (1/2)*(mu + 1)/(mu - 1) + 1/x, shape)
 
 
 def nesterov_constant(*, mu: ArrayLike, x: ArrayLike, d: ArrayLike, s: ArrayLike) -> Array:
@@ -51,5 +49,4 @@ def nesterov_constant(*, mu: ArrayLike, x: ArrayLike, d: ArrayLike, s: ArrayLike
     mu, x, d, s = floats(mu, x, d, s)
     shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(d), np.shape(s))
     c0 = mu - 1
-    out = shaped(-c0/x - d*s + (1/2)*(2*mu**2 - mu + 1)/c0, shape)
-    return out
+    return shaped(-c0/x - d*s + (1/2)*(2*mu**2 - mu + 1)/c0, shape)

@@ -23,11 +23,10 @@ def heavy_ball_constant(*, mu: ArrayLike, d: ArrayLike) -> Array:
     c1 = mu**2
     c2 = d**2
     c3 = 2*c2
-    out = (
+    return (
         shaped((mu - 1)**2/(-d*mu + d + mu + np.sqrt(-c0*c1 + c0 + c1*c3 + c1 - 4*c2*mu + c3 +
         2*mu + 1) + 1), shape)
     )
-    return out
 
 
 def ema_constant(*, mu: ArrayLike, d: ArrayLike) -> Array:
@@ -42,11 +41,10 @@ def ema_constant(*, mu: ArrayLike, d: ArrayLike) -> Array:
     c1 = mu**2
     c2 = d**2
     c3 = 2*c2
-    out = (
+    return (
         shaped(-(mu - 1)/(-d*mu + d + mu + np.sqrt(-c0*c1 + c0 + c1*c3 + c1 - 4*c2*mu + c3 + 2*mu
         + 1) + 1), shape)
     )
-    return out
 
 
 def nesterov_constant(*, mu: ArrayLike, d: ArrayLike) -> Array:
@@ -61,8 +59,7 @@ def nesterov_constant(*, mu: ArrayLike, d: ArrayLike) -> Array:
     c1 = d*mu
     c2 = d**2
     c3 = 2*c2
-    out = (
+    return (
         shaped((mu - 1)**2/(c0 - c1 + d + np.sqrt(c0*c3 + 6*c0*d + 5*c0 - 4*c1 - 4*c2*mu + c3 -
         4*d*mu**3 + 2*d - 2*mu + 1) + 1), shape)
     )
-    return out

@@ -20,8 +20,7 @@ def heavy_ball_lag_0(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     """
     mu, x, s = floats(mu, x, s)
     shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(s))
-    out = shaped(-(mu + 1)/(x*(mu - 1)*(2*mu - x + 2)), shape)
-    return out
+    return shaped(-(mu + 1)/(x*(mu - 1)*(2*mu - x + 2)), shape)
 
 
 def heavy_ball_lag_1(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
@@ -35,8 +34,7 @@ def heavy_ball_lag_1(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(s))
     c0 = s*x
     c1 = c0 + mu
-    out = shaped(-(c1 + 1)/(x*(c1 - 1)*(2*c0 + 2*mu - x + 2)), shape)
-    return out
+    return shaped(-(c1 + 1)/(x*(c1 - 1)*(2*c0 + 2*mu - x + 2)), shape)
 
 
 def heavy_ball_lag_2(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
@@ -51,8 +49,7 @@ def heavy_ball_lag_2(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     c0 = s*x
     c1 = x**2
     c2 = c0*mu + c0 - c1*s + mu
-    out = shaped(-(c2 + 1)/(x*(2*mu - x + 2)*(2*c1*s**2 + c2 - 1)), shape)
-    return out
+    return shaped(-(c2 + 1)/(x*(2*mu - x + 2)*(2*c1*s**2 + c2 - 1)), shape)
 
 
 def ema_lag_0(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
@@ -64,8 +61,7 @@ def ema_lag_0(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     """
     mu, x, s = floats(mu, x, s)
     shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(s))
-    out = shaped((mu + 1)/(x*(mu - 1)**2*(mu*x + 2*mu - x + 2)), shape)
-    return out
+    return shaped((mu + 1)/(x*(mu - 1)**2*(mu*x + 2*mu - x + 2)), shape)
 
 
 def ema_lag_1(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
@@ -79,11 +75,10 @@ def ema_lag_1(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(s))
     c0 = s*x
     c1 = 2*mu
-    out = (
+    return (
         shaped(-(-c0*mu + c0 + mu + 1)/(x*(c0 - 1)*(mu - 1)**2*(-c0*c1 + 2*c0 + c1 + mu*x - x +
         2)), shape)
     )
-    return out
 
 
 def ema_lag_2(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
@@ -103,11 +98,10 @@ def ema_lag_2(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     c5 = c4*s
     c6 = c3 - c5
     c7 = c4*s**2
-    out = (
+    return (
         shaped(-(c0*c5 - c2*c3 - c2*c5 + c6 + mu + 1)/(x*(mu - 1)**2*(c0 + c1 - x + 2)*(-c0*c7 +
         c1*s + c5*mu + c6 + 2*c7 - 1)), shape)
     )
-    return out
 
 
 def nesterov_lag_0(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
@@ -120,8 +114,7 @@ def nesterov_lag_0(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     mu, x, s = floats(mu, x, s)
     shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(s))
     c0 = mu*x
-    out = shaped(-(-c0 + mu + 1)/(x*(c0 - mu + 1)*(2*c0 - 2*mu + x - 2)), shape)
-    return out
+    return shaped(-(-c0 + mu + 1)/(x*(c0 - mu + 1)*(2*c0 - 2*mu + x - 2)), shape)
 
 
 def nesterov_lag_1(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
@@ -141,8 +134,7 @@ def nesterov_lag_1(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     c5 = mu**2
     c6 = c3*s**2
     c7 = -c1*c5 + c1 + c2 + c4*c5 + c4*mu - c6*mu - mu*x + mu
-    out = shaped(-(-2*c5*c6 + c7 + 1)/(x*(c7 - 1)*(-c0*x + c0 + 2*c1 + 4*c2 - x + 2)), shape)
-    return out
+    return shaped(-(-2*c5*c6 + c7 + 1)/(x*(c7 - 1)*(-c0*x + c0 + 2*c1 + 4*c2 - x + 2)), shape)
 
 
 def nesterov_lag_2(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
@@ -182,10 +174,9 @@ def nesterov_lag_2(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     c25 = c15*c22
     c26 = c15*c4 + c22*mu - 1
     c27 = c5*s**3
-    out = (
+    return (
         shaped(-(c1 + c10 - c11 - c13*c19 - c14 - 3*c16 - c18 - c20 + c21 + c24 + 3*c25 + c26 + c3
         - c4 + c7 + c9 - mu)/(x*(c0*x - c0 + x - 2)*(-c0*c27 - c1 - c10 + c11 + 6*c13*c15 + 3*c14
         - 4*c15*c27 + c16 + c18 + c20 - c21 + c23 - c24 - c25 + c26 - c3 + c4 - c7 - c9 + mu)),
         shape)
     )
-    return out

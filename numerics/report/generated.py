@@ -1,4 +1,4 @@
-r"""Files that are committed and yet generated: the derivation book, the kernels, the README's figure.
+r"""Files that are committed and yet generated: the derivation book, the kernels, a figure.
 
 They are made from the derivations, so they can only differ from what these give now if one of the
 two was changed without the other. A figure is written anew with the others, but its bytes depend on
@@ -52,7 +52,7 @@ def _figures() -> dict[str, str]:
 
     svg = stability_chart().panels[0]
     # A page in dark mode would swallow the axes of a transparent picture.
-    return {"stability.svg": svg.replace("<svg ", "<svg style=\"background:#fff\" ", 1)}
+    return {"stability.svg": svg.replace("<svg ", '<svg style="background:#fff" ', 1)}
 
 
 def _missing_figures(folder: Path) -> list[str]:
