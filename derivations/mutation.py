@@ -1,8 +1,8 @@
 r"""Mutants: a formula with one thing changed, as a misprint or a slip would change it.
 
 Every coefficient with its sign flipped, halved and doubled; every term with its sign flipped,
-halved or left out; every exponent one off; every lag one off. A check that no mutant can fail checks
-nothing.
+halved or left out; every exponent one off; every lag one off. A check that no mutant can fail
+checks nothing.
 """
 
 from __future__ import annotations
