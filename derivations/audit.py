@@ -75,10 +75,23 @@ class Audited:
         }
 
 
-def audit_files(paths: Iterable[str | Path]) -> list[Audited]:
+_Ready = tuple[str, Claim, tuple[Target, Setting, Formula]]
+
+
+def audit_files(
+    paths: Iterable[str | Path],
+    progress: Callable[[list[_Ready]], Iterable[_Ready]] = lambda rows: rows,
+) -> list[Audited]:
     """Judge every claim of every file.
 
     All files are read before anything is judged, so bad input costs nothing.
+
+    Parameters
+    ----------
+    paths
+        Claim files.
+    progress
+        Wraps the iteration over the claims being judged, for a progress bar.
 
     Raises
     ------
@@ -91,7 +104,7 @@ def audit_files(paths: Iterable[str | Path]) -> list[Audited]:
         Audited(
             claim, _named(path, claim, partial(_decide, claim, *read)), read[1].conventions(), path
         )
-        for path, claim, read in ready
+        for path, claim, read in progress(ready)
     ]
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
 
 __all__ = ["Domain", "DomainError", "rational"]
+
+#: An exponent of four digits or more would make an integer of as many digits as it says.
+_EXPONENT = re.compile(r"[eE][+-]?0*[1-9]\d{3}")
 
 #: Beyond any quantity a claim names; keeps drawn points of unbounded domains finite.
 _FAR = Fraction(64)
@@ -36,6 +40,8 @@ def rational(value: object) -> Fraction:
         if not math.isfinite(value):
             raise DomainError(f"{value} is not a finite number")
         value = repr(value)
+    if isinstance(value, str) and (len(value) > 80 or _EXPONENT.search(value)):
+        raise DomainError(f"{value[:40]!r} is too long or too large a number to be read exactly")
     try:
         return Fraction(value)
     except (ValueError, ZeroDivisionError) as error:

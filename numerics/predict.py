@@ -6,6 +6,7 @@ onset, spectrum and noise come from the exact map and never from the oscillator.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -59,7 +60,7 @@ def predict(
     -------
     dict
         JSON-ready. A quantity that does not exist (the variance of an unstable run, a rule whose
-        denominator is not positive) is None.
+        denominator is not positive) or is beyond the range of floats is None.
 
     Raises
     ------
@@ -92,20 +93,26 @@ def predict(
         "stable": stable,
         "onset": exact.onset(c),
         "regime": exact.regime(c, stiffness_per_step),
-        "spectral_radius": exact.spectral_radius(c, stiffness_per_step),
-        "relaxation_time": exact.relaxation_time(c, stiffness_per_step),
+        "spectral_radius": _finite(exact.spectral_radius(c, stiffness_per_step)),
+        "relaxation_time": _finite(exact.relaxation_time(c, stiffness_per_step)),
         "rule_threshold": _rule(c),
         "truncated_onset": _truncated_onset(c),
         "variance": variance,
         "variance_per_noise": variance,
         "inflection_time": exact.inflection_time(mass, damping, stiffness),
-        "trajectory": [{"t": float(t), "q": float(q)} for t, q in zip(times, curve, strict=True)],
+        "trajectory": [
+            {"t": float(t), "q": _finite(float(q))} for t, q in zip(times, curve, strict=True)
+        ],
         "notes": [
             *_NOTES,
             *([] if c.constant else [_SAWTOOTH_NOTE]),
             *([_SHARE_NOTE] if stale_share == 1 else []),
         ],
     }
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and np.isfinite(value) else None
 
 
 def _kernel(module: Any, c: Configuration) -> Any:
@@ -147,9 +154,13 @@ def render(result: dict[str, Any]) -> str:
             )
         rows.append(f"{name:<18}{_text(value)}")
     rows += [
-        f"q({point['t']:g})".ljust(18) + f"{point['q']:.10g}" for point in result["trajectory"]
+        f"q({point['t']:g})".ljust(18) + _text(point["q"]) for point in result["trajectory"]
     ]
-    return "\n".join([*rows, "", *(f"- {note}" for note in result["notes"])])
+    notes = [
+        textwrap.fill(note, 78, initial_indent="- ", subsequent_indent="  ")
+        for note in result["notes"]
+    ]
+    return "\n".join([*rows, "", *notes])
 
 
 def _text(value: Any) -> str:

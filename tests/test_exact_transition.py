@@ -123,3 +123,13 @@ def test_oscillating_and_unstable_are_different_questions() -> None:
     start = onset(c)
     assert start is not None
     assert threshold(c).value / start == pytest.approx(1443, rel=1e-3)
+
+
+def test_a_narrow_window_of_complex_eigenvalues_is_not_stepped_over() -> None:
+    c = Configuration("heavy-ball", "sawtooth", 1e-6, 1e-6, refresh=14)
+    start = onset(c)
+    assert start is not None
+    before, after = dominant_root(c, start * (1 - 1e-9)), dominant_root(c, start * (1 + 1e-9))
+    assert before.imag == 0
+    assert before.real > 0
+    assert after.imag != 0

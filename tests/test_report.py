@@ -150,11 +150,14 @@ def test_an_installed_package_has_the_style_of_the_page() -> None:
     root = Path(__file__).resolve().parent.parent
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     patterns = project["tool"]["setuptools"]["package-data"]
+    assert list(patterns) == ["*"]  # so a pattern is looked for in every package
+    packages = {
+        path.parent
+        for name in ("derivations", "numerics")
+        for path in (root / name).rglob("__init__.py")
+    }
     packaged = {
-        path
-        for package, globs in patterns.items()
-        for pattern in globs
-        for path in (root / package.replace(".", "/")).glob(pattern)
+        path for folder in packages for pattern in patterns["*"] for path in folder.glob(pattern)
     }
     data = {
         path
@@ -296,6 +299,7 @@ def test_the_command_refuses_a_file_before_it_works(
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A source tree with one generated folder, whose one file is out of date."""
+
     def differing(folder: Path) -> list[str]:
         return [] if (folder / "a.md").read_text() == "new" else ["a.md: differs"]
 
@@ -331,6 +335,7 @@ def test_only_a_source_tree_has_generated_files(
     assert "clone" in error
 
 
-def test_the_parts_are_the_books_and_the_kernels() -> None:
-    assert [part.folder for part in generated.PARTS] == ["docs/derivations", "numerics/kernels"]
+def test_the_parts_are_the_book_the_kernels_and_the_figure() -> None:
+    folders = [part.folder for part in generated.PARTS]
+    assert folders == ["docs/derivations", "numerics/kernels", "docs/figures"]
     assert Rung.PROVED > Rung.NONE

@@ -26,9 +26,11 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Judge every claim; 1 if a verdict is not the one its file expects."""
     from derivations.audit import audit_files
+    from numerics.progress import progress
     from numerics.report.witness import confirm
 
-    rows = [(row, confirm(row)) for row in audit_files(args.files)]
+    audited = audit_files(args.files, lambda claims: progress(claims, "audit"))
+    rows = [(row, confirm(row)) for row in audited]
     if args.json:
         print_json([{**row.json(), "on_the_map": on_the_map} for row, on_the_map in rows])
     else:

@@ -68,11 +68,11 @@ def _generated(*, update: bool, as_json: bool) -> int:
             part.write(root)
         else:
             drift += part.drift(root)
-    folders = " and ".join(part.folder for part in PARTS)
+    folders = ", ".join(part.folder for part in PARTS)
     if as_json:
         print_json({"updated": update, "drift": drift})
     elif drift:
         print(*drift, "", "If the change is wanted: grpo-dynamics report --update", sep="\n")
     else:
-        print(f"{folders} {'written' if update else 'are what the derivations give'}")
+        print(f"{folders}: {'written' if update else 'what the derivations give'}")
     return 1 if drift else 0

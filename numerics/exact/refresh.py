@@ -16,6 +16,7 @@ ball at s = 1 the matrix is theory section 3.2's).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -141,9 +142,11 @@ def monodromy(c: Configuration, x: Number) -> npt.NDArray[np.float64]:
     ConfigurationError
         If `x` is not above 0, or the lag is not a sawtooth.
     """
-    exact_x = exact_stiffness(x)
-    ((a, b), (p, q)), (r, s) = _step(c, exact_x)
-    with working(digits_for(c, exact_x)):
-        step = ((decimal(a), decimal(b)), (decimal(p), decimal(q)))
-        matrix = _refresh(step, (decimal(r), decimal(s)), c.delay)
-    return np.array([[float(entry) for entry in row] for row in matrix])
+    return np.array([[_rounded(entry) for entry in row] for row in exact_monodromy(c, x)])
+
+
+def _rounded(entry: Fraction) -> float:
+    try:
+        return float(entry)
+    except OverflowError:  # a step so unstable that one refresh leaves the range of floats
+        return math.copysign(math.inf, entry)

@@ -144,6 +144,8 @@ def _sawtooth_onset(c: Configuration) -> Decimal | None:
     xs = [x for x in grid(c) if x <= 2 * limit]
     if discriminant(xs[0]) <= 0:
         raise ArithmeticError(f"the search for the onset of {c} began too late; please report it")
-    found = [zero.at for zero in zeros(discriminant, xs) if zero.after < 0]
-    found += [zero.at for zero in zeros(lambda x: at(x).trace, xs)]
-    return min((x for x in found if x < limit), default=None)
+    balanced = [zero.at for zero in zeros(lambda x: at(x).trace, xs)]
+    # With nearly equal eigenvalues the window in which they are complex is narrow, but the sum of a
+    # complex pair passes through 0 inside it: looking there finds the window between grid points.
+    turned = [zero.at for zero in zeros(discriminant, sorted({*xs, *balanced})) if zero.after < 0]
+    return min((x for x in (*balanced, *turned) if x < limit), default=None)
