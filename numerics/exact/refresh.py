@@ -25,7 +25,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from numerics.exact.arithmetic import decimal, digits_for, power, working
+from numerics.exact.arithmetic import decimal, power
 from numerics.exact.configuration import Configuration, ConfigurationError, Number, exact_stiffness
 
 __all__ = ["Invariants", "exact_monodromy", "invariants", "monodromy"]
