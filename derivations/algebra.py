@@ -96,7 +96,7 @@ def canonical(expression: sp.Expr) -> sp.Expr:
 
     So (1 - mu)/2 is not printed as -(mu - 1)/2.
     """
-    factored = sp.factor(sp.cancel(sp.together(_split_powers(sp.sympify(expression)))))
+    factored = sp.factor(sp.cancel(sp.together(_split_powers(sp.sympify(expression, strict=True)))))
     if not factored.is_Mul:
         return factored
     sign, factors = 1, []
@@ -135,7 +135,7 @@ def is_zero(expression: sp.Expr) -> bool:
 
     False means "not shown to be zero", never "shown to differ": a difference needs a point.
     """
-    expression = sp.sympify(expression)
+    expression = sp.sympify(expression, strict=True)
     multiplied_out = _polynomial(expression)
     if multiplied_out is not None:
         return bool(multiplied_out == 0)

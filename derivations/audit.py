@@ -8,31 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import sympy as sp
 
-from derivations.claim import Claim, Relation, Verdict, VerdictWord
+from derivations.claim import Claim, Relation, Verdict
 from derivations.claim_file import ClaimFileError, read_claims
-from derivations.domain import Domain
+from derivations.decide import as_printed, decide
 from derivations.formula import Formula, FormulaError, parse_formula
-from derivations.judge.comparison import Comparison
-from derivations.judge.family import judge_family
-from derivations.judge.order import judge_order
-from derivations.judge.region import Region, judge_region
-from derivations.judge.value import Value, judge_value
-from derivations.notation import QUANTITIES, inverse, quantity
+from derivations.notation import quantity
 from derivations.targets import TARGETS, Target, TargetError
 from derivations.targets.base import Setting
-from derivations.targets.threshold import sufficient_for_every_lag
 from derivations.update import nearest
 
 __all__ = ["Audited", "audit_files", "judge_claim"]
-
-_delta = quantity("delta")
 
 
 @dataclass(frozen=True)
@@ -102,7 +93,7 @@ def audit_files(
     ready = [(path, claim, _named(path, claim, partial(_prepare, claim))) for path, claim in claims]
     return [
         Audited(
-            claim, _named(path, claim, partial(_decide, claim, *read)), read[1].conventions(), path
+            claim, _named(path, claim, partial(decide, claim, *read)), read[1].conventions(), path
         )
         for path, claim, read in progress(ready)
     ]
@@ -128,7 +119,7 @@ def judge_claim(claim: Claim) -> Audited:
         If the claim cannot be judged as written.
     """
     ready = _prepare(claim)
-    return Audited(claim, _decide(claim, *ready), ready[1].conventions())
+    return Audited(claim, decide(claim, *ready), ready[1].conventions())
 
 
 def _prepare(claim: Claim) -> tuple[Target, Setting, Formula]:
@@ -136,7 +127,7 @@ def _prepare(claim: Claim) -> tuple[Target, Setting, Formula]:
     target = TARGETS[claim.quantity]
     allowed = {name: quantity(name) for name in target.symbols}
     formula = parse_formula(claim.says, allowed)
-    free = frozenset(s.name for s in _printed(formula).free_symbols)
+    free = frozenset(s.name for s in as_printed(formula).free_symbols)
     setting = target.read(claim.model, free | frozenset(claim.domain))
     pinned = {
         quantity(name): domain.low
@@ -185,142 +176,3 @@ def _check_shape(claim: Claim, target: Target, formula: Formula) -> None:
         named = relation.lhs.is_Symbol and relation.lhs not in relation.rhs.free_symbols
         if (not region or isinstance(relation, sp.Equality)) and not named:
             raise ClaimFileError(f"write a claim about {claim.quantity} as a formula for it")
-
-
-def _printed(formula: Formula) -> sp.Basic:
-    if formula.expression is not None:
-        return formula.expression
-    if len(formula.relations) == 1:
-        return formula.relations[0]
-    return sp.And(*formula.relations, evaluate=False)
-
-
-def _decide(claim: Claim, target: Target, setting: Setting, formula: Formula) -> Verdict:
-    printed = _printed(formula)
-    if not target.by_lag(setting):
-        return _decide_fixed(claim, target, setting, printed)
-    assert setting.update is not None
-    lag = setting.update.lag_model.parameter
-    seeks_theorem = target.name == "threshold" and claim.relation in (
-        Relation.SUFFICIENT,
-        Relation.LOWER,
-    )
-    condition = _substitute(_condition(printed), dict(setting.fixed)) if seeks_theorem else printed
-    return judge_family(
-        lag,
-        claim.domain.get(lag.name, QUANTITIES[lag.name].domain),
-        lambda value: _decide_fixed(claim, target, setting.at(value), printed),
-        printed=condition,
-        domains=_domains(claim, setting, [condition]),
-        theorems=sufficient_for_every_lag(setting.update) if seeks_theorem else (),
-    )
-
-
-def _condition(printed: sp.Basic) -> sp.Basic:
-    """Read a printed threshold f, or x = f, as the condition x < f."""
-    if isinstance(printed, sp.Equality):
-        return sp.StrictLessThan(printed.lhs, printed.rhs, evaluate=False)
-    if isinstance(printed, sp.logic.boolalg.Boolean):
-        return printed
-    return sp.StrictLessThan(quantity("x"), printed, evaluate=False)
-
-
-def _decide_fixed(claim: Claim, target: Target, setting: Setting, printed: sp.Basic) -> Verdict:
-    derived = target.build(setting)
-    pinned = {s: sp.Rational(v) for s, v in setting.pinned.items()}
-    printed = _substitute(_substitute(printed, dict(setting.fixed)), pinned)
-    if printed.has(sp.zoo, sp.nan, sp.oo):
-        nowhere = Comparison({}, derived=str(getattr(derived, "text", "") or derived))
-        return _with_pinned(nowhere.refuted("the printed formula has no value there", {}), setting)
-    if isinstance(derived, Region):
-        known = derived.conditions
-        region = replace(
-            derived, conditions=None if known is None else tuple(c.subs(pinned) for c in known)
-        )
-        condition = _condition(printed)
-        relation = {Relation.LOWER: Relation.SUFFICIENT, Relation.UPPER: Relation.NECESSARY}.get(
-            claim.relation, claim.relation
-        )
-        domains = _domains(
-            claim, setting, [condition, derived.variable, *(region.conditions or ())]
-        )
-        return _with_pinned(judge_region(condition, region, relation, domains), setting)
-    value = derived
-    if value.expression is not None:
-        expression = _within_domain(value.expression.subs(pinned))
-        if _delta not in printed.free_symbols:
-            expression = expression.subs(_delta, 1)
-        value = replace(
-            value,
-            expression=expression,
-            where=tuple(_substitute(r, {**pinned, _delta: sp.S.One}) for r in value.where),
-        )
-    printed = _as_value(printed)
-    series = value.series[1] if value.series is not None else None
-    parts = [printed, *value.symbols, *(e for e in (value.expression, series) if e is not None)]
-    if claim.relation is Relation.ASYMPTOTIC:
-        return _with_pinned(_asymptotic(claim, printed, value, setting, parts), setting)
-    domains = _domains(claim, setting, parts)
-    return _with_pinned(judge_value(printed, value, claim.relation, domains), setting)
-
-
-def _within_domain(e: sp.Expr) -> sp.Expr:
-    """Drop absolute values of quantities that are never negative, such as sqrt(d**2)."""
-    lows = {s: QUANTITIES[s.name].domain.low for s in e.free_symbols if s.name in QUANTITIES}
-    never = [s for s, low in lows.items() if low is not None and low >= 0]
-    return e.subs({sp.Abs(s): s for s in never})
-
-
-def _asymptotic(
-    claim: Claim, printed: sp.Expr, value: Value, setting: Setting, parts: list[sp.Expr]
-) -> Verdict:
-    assert claim.order is not None
-    domains = _domains(claim, setting, parts)
-    small = quantity(claim.small.removeprefix("1/"))
-    if claim.small.startswith("1/"):
-        tiny = inverse(small.name)
-        printed = printed.subs(small, 1 / tiny)
-        if value.expression is not None:
-            value = replace(value, expression=value.expression.subs(small, 1 / tiny))
-        domains = {s: d for s, d in domains.items() if s != small}
-        small = tiny
-    domains.setdefault(small, Domain(low=Fraction(0), low_open=True))
-    return judge_order(printed, value, claim.order, small, domains)
-
-
-def _as_value(printed: sp.Basic) -> sp.Expr:
-    """Return the right side of ``name = formula`` or ``x < formula``; a formula is itself."""
-    return printed.rhs if isinstance(printed, sp.core.relational.Relational) else printed
-
-
-def _substitute(e: sp.Basic, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Basic:
-    """Substitute below relations without letting them evaluate to true or false."""
-    if isinstance(e, sp.And | sp.Or):
-        return e.func(*(_substitute(a, values) for a in e.args), evaluate=False)
-    if isinstance(e, sp.core.relational.Relational):
-        return e.func(*(a.subs(values, simultaneous=True) for a in e.args), evaluate=False)
-    return e.subs(values, simultaneous=True)
-
-
-def _domains(claim: Claim, setting: Setting, parts: Iterable[sp.Basic]) -> dict[sp.Symbol, Domain]:
-    """Return the domain of every symbol still free in either formula."""
-    symbols = set().union(*(p.free_symbols for p in parts))
-    symbols -= set(setting.pinned)
-    return {
-        s: claim.domain.get(s.name, QUANTITIES[s.name].domain)
-        for s in sorted(symbols, key=lambda s: s.name)
-        if s.name in QUANTITIES
-    }
-
-
-def _with_pinned(verdict: Verdict, setting: Setting) -> Verdict:
-    """Add what the claim's domain or model fixes to a counterexample, so that it stands alone."""
-    if verdict.word is not VerdictWord.REFUTED:
-        return verdict
-    own = {s.name: str(v) for s, v in setting.pinned.items()}
-    update = setting.update
-    if update is not None and update.steps is not None:
-        own[update.lag_model.parameter.name] = str(update.steps)
-    if update is not None and update.stale_share.is_Rational:
-        own["s"] = str(update.stale_share)
-    return replace(verdict, counterexample={**verdict.counterexample, **own})

@@ -141,6 +141,8 @@ class Update:
         ------
         ValueError
             If a name is unknown; the message lists the known ones.
+        SympifyError
+            If the share is text: text is never evaluated.
         """
         for kind, name, table in (
             ("optimizer", optimizer, OPTIMIZERS),
@@ -154,7 +156,7 @@ class Update:
         return cls(
             OPTIMIZERS[optimizer],
             model,
-            sp.sympify(stale_share),
+            sp.sympify(stale_share, strict=True),
             model.parameter if lag is None else sp.Integer(lag),
         )
 

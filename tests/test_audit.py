@@ -272,6 +272,6 @@ def test_nothing_is_judged_before_everything_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = written(tmp_path, GOOD + GOOD.replace('"rule"', '"bad"').replace("1 - mu", "1 - nu"))
-    monkeypatch.setattr("derivations.audit._decide", lambda *_: pytest.fail("judged too early"))
+    monkeypatch.setattr("derivations.audit.decide", lambda *_: pytest.fail("judged too early"))
     with pytest.raises(ClaimFileError, match="bad"):
         audit_files([path])

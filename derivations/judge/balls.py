@@ -7,6 +7,7 @@ detour through floats or ``lambdify`` would lose.
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -44,7 +45,7 @@ class NotReal(Undefined):
 def available() -> bool:
     """Return whether python-flint can be imported."""
     try:
-        import flint  # noqa: F401  (its presence is the question)
+        importlib.import_module("flint")
     except ImportError:
         return False
     return True
@@ -150,7 +151,7 @@ def evaluate(expression: sp.Expr, point: Mapping[sp.Symbol, Fraction], bits: int
         raise Undefined(f"balls cannot evaluate {type(e).__name__}")
 
     with precision(bits):
-        value = walk(sp.sympify(expression))
+        value = walk(sp.sympify(expression, strict=True))
         if not value.is_finite():
             raise Undefined(f"{expression} has no finite value at the point")
         if not value.imag.contains(0):

@@ -82,7 +82,7 @@ def derive(update: Update) -> Derivation:
         update.conventions(), ("characteristic",),
         use="Says which lags are safe without solving for a threshold, at any stale share.",
     )
-    m, lag = update.optimizer.memory, sp.sympify(update.lag)
+    m, lag = update.optimizer.memory, sp.sympify(update.lag, strict=True)
     limit, edge = sp.cancel((1 - m) / (a + b)), 2 * (1 + m) / (a - b)
     sine_bound(work)
     chi = _for_every_lag(update)

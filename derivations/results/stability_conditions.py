@@ -88,7 +88,7 @@ def conditions(update: Update) -> tuple[sp.Expr, ...]:
 
 
 def _exact(expression: sp.Expr, values: Mapping[sp.Symbol, sp.Rational]) -> Fraction:
-    value = sp.sympify(expression).subs(values)
+    value = sp.sympify(expression, strict=True).subs(values)
     if not value.is_Rational:
         missing = ", ".join(sorted(map(str, value.free_symbols))) or str(value)
         raise ValueError(f"the point leaves {missing} open; give every symbol a rational value")

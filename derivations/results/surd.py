@@ -25,7 +25,7 @@ def tidy(expression: sp.Expr) -> sp.Expr:
     ArithmeticError
         If the form found is not identically equal to `expression`.
     """
-    expression = sp.sympify(expression)
+    expression = sp.sympify(expression, strict=True)
     radicands = {sp.expand(e.base) for e in expression.atoms(sp.Pow) if _is_root(e)}
     if len(radicands) != 1:
         return _factored(expression) if not radicands else expression

@@ -103,7 +103,10 @@ def _relaxation_time(setting: Setting) -> Value:
 def _variance(setting: Setting) -> Value:
     update = setting.update
     assert update is not None
-    stable = lambda p: is_stable_at(update, {**setting.pinned, **p})  # noqa: E731  (one use, inline)
+
+    def stable(point: Point) -> bool:
+        return is_stable_at(update, {**setting.pinned, **point})
+
     derived = variance.derive(update)
     return Value(derived["variance"], exists=stable, basis=(derived.id,))
 
