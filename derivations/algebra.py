@@ -32,9 +32,16 @@ def _split_powers(expression: sp.Expr) -> sp.Expr:
     )
 
 
+def _is_whole(e: sp.Expr) -> bool:
+    """Whether an exponent is a whole number at every whole d, N and G."""
+    if not {s.name for s in e.free_symbols} <= _WHOLE or not e.is_polynomial():
+        return False
+    return all(c.is_Integer for c in sp.Poly(e, *e.free_symbols).coeffs())
+
+
 def _split_power(e: sp.Expr) -> sp.Expr:
     bases = [(e.base, 1)]
-    if not e.base.is_Symbol and {s.name for s in e.exp.free_symbols} <= _WHOLE:
+    if not e.base.is_Symbol and _is_whole(e.exp):
         over, under = sp.fraction(sp.factor(e.base))
         bases = [(f, 1) for f in sp.Mul.make_args(over)] + [
             (f, -1) for f in sp.Mul.make_args(under)
@@ -85,6 +92,22 @@ class _Generators:
         symbol = sp.Dummy(f"root{len(self.roots)}")
         self.roots.append((symbol, radicand, int(exponent.q)))
         return symbol**exponent.p
+
+    def eliminated(self, e: sp.Expr) -> sp.Expr:
+        """Return the numerator of `e` with every radical lowered by its defining equation.
+
+        Innermost radicals were made first, so they go last.
+        """
+        multiplied_out = _polynomial(e)
+        e = sp.expand(e) if multiplied_out is None else multiplied_out.as_expr()
+        for symbol, radicand, index in reversed(self.roots):
+            over, under = sp.fraction(sp.together(radicand))
+            lowered = sp.S.Zero
+            for (power,), coefficient in sp.Poly(e, symbol).terms():
+                kept = symbol ** (power % index)
+                lowered += coefficient * kept * (over / under) ** (power // index)
+            e = sp.expand(sp.fraction(sp.together(lowered))[0])
+        return e
 
     def _function(self, e: sp.Expr) -> sp.Expr:
         key = e.func(*(sp.factor(sp.cancel(sp.together(a))) for a in e.args))
@@ -143,20 +166,7 @@ def is_zero(expression: sp.Expr) -> bool:
     if expression == 0:
         return True
     generators = _Generators()
-    reduced = generators.visit(expression)
-    numerator, denominator = sp.fraction(sp.together(reduced))
-    if sp.expand(denominator) == 0:
+    numerator, denominator = sp.fraction(sp.together(generators.visit(expression)))
+    if generators.eliminated(denominator) == 0:
         return False
-    multiplied_out = _polynomial(numerator)
-    numerator = sp.expand(numerator) if multiplied_out is None else multiplied_out.as_expr()
-    # Innermost radicals were made first; eliminate from the outermost inwards.
-    for symbol, radicand, index in reversed(generators.roots):
-        over, under = sp.fraction(sp.together(radicand))
-        if not numerator.is_polynomial(symbol):
-            return False  # a root inside a power with a symbolic exponent is beyond this test
-        polynomial = sp.Poly(numerator, symbol)
-        lowered = sp.S.Zero
-        for (power,), coefficient in polynomial.terms():
-            lowered += coefficient * symbol ** (power % index) * (over / under) ** (power // index)
-        numerator = sp.expand(sp.fraction(sp.together(lowered))[0])
-    return bool(numerator == 0)
+    return bool(generators.eliminated(numerator) == 0)

@@ -170,10 +170,10 @@ class Domain:
 
     def draw(self, source: random.Random, bits: int = 12) -> Fraction:
         """Draw one member: an end, a point close to an end, or one in between."""
-        low = (
-            self.low if self.low is not None else (-_FAR if self.high is None else self.high - _FAR)
-        )
-        high = self.high if self.high is not None else low + _FAR
+        high = self.high
+        if high is None:
+            high = _FAR if self.low is None else self.low + _FAR
+        low = self.low if self.low is not None else high - 2 * _FAR
         if self.integer:
             return Fraction(source.randint(math.ceil(low), math.floor(high)))
         kind = source.random()
@@ -188,6 +188,11 @@ class Domain:
             if source.random() < 0.5:
                 step = 1 - step
         return low + (high - low) * step
+
+    def some(self) -> Fraction:
+        """Return one member: the simplest that is easily found, or one drawn."""
+        simple = self.simple(8)
+        return simple[0] if simple else self.draw(random.Random(0))
 
     def just_outside(self) -> list[Fraction]:
         """Return the points an off-by-one or a wrong strictness would let in."""

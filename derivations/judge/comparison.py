@@ -28,6 +28,7 @@ class Comparison:
     derived: str = ""
     difference: str = ""
     notes: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
     def region(self) -> str:
         """Return the region covered, in words."""
@@ -35,7 +36,11 @@ class Comparison:
             f"{s.name} = {d.low}" if d.low is not None and d.low == d.high else f"{s.name} in {d}"
             for s, d in sorted(self.domains.items(), key=lambda item: item[0].name)
         ]
-        return "; ".join([*parts, *(f"where {render(r)}" for r in self.where)])
+        return "; ".join([*parts, *(f"where {render(r)}" for r in self.where), *self.beside])
+
+    def besides(self, text: str) -> Comparison:
+        """Return the comparison with a further restriction of its region, in words."""
+        return replace(self, beside=(*self.beside, text)) if text else self
 
     def note(self, *texts: str) -> Comparison:
         """Return the comparison with further notes."""

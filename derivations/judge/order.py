@@ -17,7 +17,8 @@ import sympy as sp
 from derivations.algebra import canonical, is_zero
 from derivations.claim import Rung, Verdict
 from derivations.domain import Domain
-from derivations.judge import balls, search
+from derivations.formula import render
+from derivations.judge import balls, search, smt
 from derivations.judge.comparison import Comparison
 from derivations.judge.search import Point
 from derivations.judge.value import Value, difference_text
@@ -49,11 +50,15 @@ def valuation(expression: sp.Expr, small: sp.Symbol, limit: int) -> int | None:
         return int(min(limit, orders[0] - orders[1]))
     except sp.PolynomialError:
         pass
-    for order in range(limit):
+    if any(part.has(small) for part in expression.atoms(sp.Abs, sp.sign, sp.Min, sp.Max)):
+        return None  # not differentiable at zero, whatever its derivatives there are said to be
+    for order in range(limit + 1):
         value = expression.subs(small, 0)
         if value.has(sp.zoo, sp.nan, sp.oo):
             diverges = order == 0 and is_zero((1 / expression).subs(small, 0))
             return -1 if diverges else None
+        if order == limit:
+            return limit  # the last derivative is finite, so the error is no larger
         if not is_zero(value):
             return order
         expression = sp.diff(expression, small)
@@ -87,6 +92,8 @@ def observed_order(
     logs: list[float] = []
     for k in _HALVINGS:
         here = {**point, small: Fraction(1, 2**k)}
+        if not value.defined(here):
+            return None
         try:
             ours = value.ball(here, _BITS)
             with balls.precision(_BITS) if balls.available() else nullcontext():
@@ -121,6 +128,7 @@ def judge_order(
         f"asymptotic: relative error O({small.name}^{order}) as {small.name} -> 0"
     )
     others = {s: d for s, d in domains.items() if s != small}
+    comparison = comparison.besides(_vanishing(value, small, others))
     derived, reach = value.expression, None
     if derived is None and value.series is not None and value.series[0] == small:
         _, derived, reach = value.series
@@ -145,6 +153,18 @@ def judge_order(
                     f"exact algebra: the order is {found}, not {order}", point, witness
                 )
     return _observe(printed, value, order, small, others, comparison)
+
+
+def _vanishing(value: Value, small: sp.Symbol, others: Mapping[sp.Symbol, Domain]) -> str:
+    """Return where the leading term may vanish, so that no relative error is claimed there."""
+    derived = value.expression if value.series is None else value.series[1]
+    if derived is None:
+        return ""
+    leading = sp.together(derived).as_leading_term(small) if derived.has(small) else derived
+    numerator = sp.fraction(sp.together(leading.subs(small, 1)))[0]
+    box = [r for s, d in others.items() for r in smt.box(s, d)]
+    outcome = smt.entails(box, [sp.Unequality(numerator, 0, evaluate=False)])
+    return "" if outcome.answer is smt.Answer.YES else f"where {render(numerator)} is not 0"
 
 
 def _nonzero(leading: sp.Expr, point: Point) -> bool:

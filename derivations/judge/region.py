@@ -72,6 +72,15 @@ def printed_edge(printed: sp.Basic, variable: sp.Symbol) -> sp.Expr | None:
     return sp.factor(sp.cancel(-gap.subs(variable, 0) / slope))
 
 
+def _is_below(printed: sp.Basic, variable: sp.Symbol) -> bool:
+    """Whether the printed condition is strictly variable < something."""
+    return (
+        isinstance(printed, sp.StrictLessThan | sp.StrictGreaterThan)
+        and printed_edge(printed, variable) is not None
+        and bool(sp.diff(printed.lts - printed.gts, variable).is_positive)
+    )
+
+
 def _difference(printed: sp.Basic, region: Region) -> str:
     edge = printed_edge(printed, region.variable)
     if edge is not None and region.edge is not None:
@@ -130,7 +139,7 @@ def judge_region(
     """
     comparison = Comparison(domains, (), region.text, _difference(printed, region))
     edge = printed_edge(printed, region.variable)
-    if region.whole and edge is not None and is_zero(region.edge - edge):
+    if region.whole and _is_below(printed, region.variable) and is_zero(region.edge - edge):
         return comparison.proved("exact algebra: the printed edge is the derived one")
     if relation is Relation.SUFFICIENT:
         box = [r for s, d in domains.items() for r in smt.box(s, d)]

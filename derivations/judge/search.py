@@ -85,7 +85,7 @@ def simplify(point: Mapping[sp.Symbol, Fraction], domains: Mapping[sp.Symbol, Do
             current = rounded
             break
     else:
-        if not broken(current):
+        if not all(v in domains[s] for s, v in current.items()) or not broken(current):
             return None
     for symbol in current:
         for denominator in (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 32, 64, 100):

@@ -140,7 +140,7 @@ def _solved(
     if outcome.answer is smt.Answer.NO:
         domains = dict(comparison.domains)
         point = search.smallest(domains, broken) or search.simplify(
-            {s: outcome.model.get(s, next(iter(d.simple(8)))) for s, d in domains.items()},
+            {s: outcome.model.get(s, d.some()) for s, d in domains.items()},
             domains,
             broken,
         )
