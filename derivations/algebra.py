@@ -11,6 +11,7 @@ which is how they are written.
 from __future__ import annotations
 
 import sympy as sp
+from sympy.core.function import Application
 from sympy.polys.rings import PolyElement, PolyRing
 
 from derivations.notation import QUANTITIES
@@ -74,7 +75,7 @@ class _Generators:
             return self._root(sp.cancel(sp.together(out.base)), out.exp)
         if isinstance(out, sp.exp) or (out.is_Pow and not out.exp.is_Integer):
             return self._power(out.base, sp.factor(sp.cancel(sp.together(out.exp))))
-        return self._function(out) if isinstance(out, sp.Function) else out
+        return self._function(out) if isinstance(out, Application) else out
 
     def _power(self, base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
         """Leave a power to the polynomials, unless a radical hides in it."""

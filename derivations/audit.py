@@ -60,7 +60,7 @@ class Audited:
             "notes": list(verdict.notes),
             "statement": claim.statement,
             "source": str(claim.source),
-            "provenance": claim.provenance.value,
+            "provenance": claim.provenance.value if claim.provenance is not None else None,
             "meaning": claim.meaning,
             "file": self.file,
         }
@@ -135,12 +135,27 @@ def _prepare(claim: Claim) -> tuple[Target, Setting, Formula]:
         if domain.low is not None and domain.low == domain.high
     }
     setting = replace(setting, pinned=pinned)
+    for name in sorted({*claim.domain, *free}):
+        if quantity(name) in setting.fixed and name in claim.domain:
+            raise ClaimFileError(
+                f"the model fixes {name}, so it has no domain; for x_f and x_s "
+                "give domains of x and s"
+            )
+        if setting.update is not None and name in {"d", "N"} - {
+            setting.update.lag_model.parameter.name
+        }:
+            raise ClaimFileError(
+                f"{name} does not belong to the {setting.update.lag_model.name} "
+                f"lag model, whose symbol is {setting.update.lag_model.parameter}"
+            )
     for name in claim.domain:
         if name not in target.symbols:
             raise ClaimFileError(
                 f"{claim.quantity} does not depend on {name}; "
                 f"its symbols are {', '.join(target.symbols)}"
             )
+    if claim.small.startswith("1/") and claim.small != "1/G":
+        raise ClaimFileError(f"small = {claim.small!r}: only 1/G is a limit of large numbers here")
     if (
         claim.relation is Relation.ASYMPTOTIC
         and claim.small.removeprefix("1/") not in target.symbols
@@ -171,8 +186,12 @@ def _check_shape(claim: Claim, target: Target, formula: Formula) -> None:
         raise ClaimFileError(
             f"a claim about {claim.quantity} is one formula, condition or equation"
         )
-    if len(formula.relations) == 1:
+    if len(formula.relations) == 1 and (
+        not region or isinstance(formula.relations[0], sp.Equality)
+    ):
         relation = formula.relations[0]
-        named = relation.lhs.is_Symbol and relation.lhs not in relation.rhs.free_symbols
-        if (not region or isinstance(relation, sp.Equality)) and not named:
+        x = quantity("x")
+        border = target.border and relation.lhs == x and x not in relation.rhs.free_symbols
+        below = isinstance(relation, sp.Equality | sp.StrictLessThan | sp.LessThan)
+        if not (border and below):
             raise ClaimFileError(f"write a claim about {claim.quantity} as a formula for it")

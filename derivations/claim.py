@@ -117,7 +117,7 @@ class Claim:
     domain: Mapping[str, Domain] = field(default_factory=dict)
     statement: str = ""
     source: Source = Source()
-    provenance: Provenance = Provenance.STATED
+    provenance: Provenance | None = None
     depends: tuple[str, ...] = ()
     expect: VerdictWord = VerdictWord.HOLDS
     meaning: str = ""

@@ -145,7 +145,9 @@ def claim_from(row: Mapping[str, Any]) -> Claim:
         domain=_domains(row.get("domain", {})),
         statement=row.get("statement", ""),
         source=_source(row.get("source", {})),
-        provenance=_word(Provenance, "provenance", row.get("provenance", "stated")),
+        provenance=_word(Provenance, "provenance", row["provenance"])
+        if "provenance" in row
+        else None,
         depends=tuple(row.get("depends", ())),
         expect=_word(VerdictWord, "expect", row.get("expect", "holds")),
         meaning=row.get("meaning", ""),

@@ -84,11 +84,13 @@ def _decide_fixed(claim: Claim, target: Target, setting: Setting, printed: sp.Ba
         relation = {Relation.LOWER: Relation.SUFFICIENT, Relation.UPPER: Relation.NECESSARY}.get(
             claim.relation, claim.relation
         )
-        domains = _domains(
-            claim, setting, [condition, derived.variable, *(region.conditions or ())]
-        )
+        share = setting.update.stale_share if setting.update is not None else sp.S.One
+        domains = _domains(claim, setting, [condition, derived.variable, quantity("mu"), share])
         return _with_pinned(judge_region(condition, region, relation, domains), setting)
     value = derived
+    if value.series is not None:
+        small, terms, reach = value.series
+        value = replace(value, series=(small, terms.subs(pinned), reach))
     if value.expression is not None:
         expression = _within_domain(value.expression.subs(pinned))
         if _delta not in printed.free_symbols:
@@ -157,13 +159,18 @@ def _domains(claim: Claim, setting: Setting, parts: Iterable[sp.Basic]) -> dict[
 
 
 def _with_pinned(verdict: Verdict, setting: Setting) -> Verdict:
-    """Add what the claim's domain or model fixes to a counterexample, so that it stands alone."""
-    if verdict.word is not VerdictWord.REFUTED:
-        return verdict
+    """Add what the claim's domain or model fixes to the evidence and to a counterexample."""
     own = {s.name: str(v) for s, v in setting.pinned.items()}
+    evidence = verdict.evidence
+    if own:
+        parts = [part for part in (evidence.domain,) if part]
+        parts += [f"{name} = {value}" for name, value in own.items()]
+        evidence = replace(evidence, domain="; ".join(parts))
+    if verdict.word is not VerdictWord.REFUTED:
+        return replace(verdict, evidence=evidence)
     update = setting.update
     if update is not None and update.steps is not None:
         own[update.lag_model.parameter.name] = str(update.steps)
     if update is not None and update.stale_share.is_Rational:
         own["s"] = str(update.stale_share)
-    return replace(verdict, counterexample={**verdict.counterexample, **own})
+    return replace(verdict, evidence=evidence, counterexample={**verdict.counterexample, **own})

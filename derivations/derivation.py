@@ -1,8 +1,9 @@
 r"""Derivations: named steps, each checked when it is made.
 
 A derivation is a function of its premises. It opens a :class:`Workings`, makes steps, and closes it
-into a frozen :class:`Derivation`. A step that does not check raises at once, so a derivation that
-exists has only checked steps; the weakest of their rungs is the derivation's own.
+into a frozen :class:`Derivation`. A step that does not check raises at once, so in a derivation that
+exists every step is a definition, checked, or marked as argued in words; the weakest rung of a
+checked step is the derivation's own.
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ class Derivation:
 
     @property
     def rung(self) -> Rung:
-        """The weakest rung of any step."""
-        return min((step.rung for step in self.steps), default=Rung.NONE)
+        """The weakest rung of any checked step."""
+        return min((s.rung for s in self.steps if s.rung is not Rung.NONE), default=Rung.NONE)
 
     def __getitem__(self, name: str) -> sp.Basic:
         return self.results[name]
@@ -89,6 +90,12 @@ class Workings:
     def let(self, name: str, states: sp.Basic, because: str) -> sp.Basic:
         """Record a definition or a premise written out; nothing to check."""
         self._steps.append(Step(name, states, because, "definition"))
+        return states
+
+    def argue(self, name: str, states: sp.Basic, because: str) -> sp.Basic:
+        """Record an inference made in words, which no machine has checked, and say so."""
+        checked = "argued in words, not machine-checked"
+        self._steps.append(Step(name, states, because, checked, Rung.NONE))
         return states
 
     def equal(self, name: str, left: sp.Expr, right: sp.Expr, because: str) -> sp.Expr:

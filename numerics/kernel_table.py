@@ -42,7 +42,9 @@ def _kernel(
     name: str, derivation: Derivation, *results: str, takes: tuple[str, ...] = ()
 ) -> Kernel:
     """Make a kernel of named results, at delta = 1."""
-    outputs = {result: sp.sympify(derivation[result], strict=True).subs(_delta, 1) for result in results}
+    outputs = {
+        result: sp.sympify(derivation[result], strict=True).subs(_delta, 1) for result in results
+    }
     return Kernel(name, outputs, derivation.id, takes)
 
 

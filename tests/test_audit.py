@@ -93,7 +93,7 @@ def test_lags_without_a_theorem_are_never_called_proved() -> None:
     verdict = judged("threshold", "x < 2*(1 + mu)", "necessary").verdict
     assert verdict.word is VerdictWord.HOLDS
     assert verdict.evidence.rung < Rung.PROVED
-    assert any("not covered" in note for note in verdict.notes)
+    assert any("no theorem covers" in note for note in verdict.notes)
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def _functions() -> dict[type, Callable[..., Any]]:
     from flint import acb
 
     def atan2(y: Any, x: Any) -> Any:
-        return acb(x.real, y.real).arg()
+        return acb(_real(x), _real(y)).arg()
 
     return {
         sp.exp: lambda a: a.exp(),
@@ -90,10 +90,16 @@ def _functions() -> dict[type, Callable[..., Any]]:
 
 
 def _extreme(values: tuple[Any, ...], which: str) -> Any:
-    out = values[0].real
+    out = _real(values[0])
     for value in values[1:]:
-        out = getattr(out, which)(value.real)
+        out = getattr(out, which)(_real(value))
     return out
+
+
+def _real(value: Any) -> Any:
+    if not value.imag.contains(0):
+        raise NotReal("an argument of min, max or atan2 is not real")
+    return value.real
 
 
 def evaluate(expression: sp.Expr, point: Mapping[sp.Symbol, Fraction], bits: int = 128) -> Any:
@@ -239,7 +245,9 @@ def sign(expression: sp.Expr, point: Mapping[sp.Symbol, Fraction], bits: int = 1
         if ball < 0:
             return -1
         bits *= 4
-    return None
+    # No ball tells 0 from almost 0; SymPy knows some values exactly, such as sin(pi/6).
+    exact = expression.subs({k: sp.Rational(v) for k, v in point.items()})
+    return int(sp.sign(exact)) if exact.is_Rational else None
 
 
 def truth(relation: sp.Basic, point: Mapping[sp.Symbol, Fraction]) -> bool:

@@ -63,8 +63,12 @@ class Comparison:
         return self._verdict(VerdictWord.UNDECIDED, Rung.NONE, why)
 
     def refuted(
-        self, method: str, point: Mapping[sp.Symbol, Fraction], witness: str = "",
-        *, rung: Rung | None = None,
+        self,
+        method: str,
+        point: Mapping[sp.Symbol, Fraction],
+        witness: str = "",
+        *,
+        rung: Rung | None = None,
     ) -> Verdict:
         """The claim fails, at a point decided exactly unless a lower rung is given."""
         if rung is None:
@@ -72,15 +76,24 @@ class Comparison:
         return self._verdict(VerdictWord.REFUTED, rung, method, point, witness)
 
     def _verdict(
-        self, word: VerdictWord, rung: Rung, method: str,
-        point: Mapping[sp.Symbol, Fraction] | None = None, witness: str = "",
+        self,
+        word: VerdictWord,
+        rung: Rung,
+        method: str,
+        point: Mapping[sp.Symbol, Fraction] | None = None,
+        witness: str = "",
     ) -> Verdict:
         notes = self.notes
         if not balls.available():
             notes = (*notes, "python-flint is not installed, so nothing is certified")
         return Verdict(
-            word, Evidence(rung, method, self.region()), self.derived, self.difference,
-            {s.name: str(v) for s, v in (point or {}).items()}, witness, notes,
+            word,
+            Evidence(rung, method, self.region()),
+            self.derived,
+            self.difference,
+            {s.name: str(v) for s, v in (point or {}).items()},
+            witness,
+            notes,
         )
 
 

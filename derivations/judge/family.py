@@ -1,7 +1,7 @@
 r"""Claims about every lag: a theorem where there is one, otherwise lag by lag.
 
 A refutation at one lag refutes the whole claim. Holding at finitely many lags proves nothing about
-the rest, so without a theorem an unbounded family reaches the rung ``certified`` at most, and says
+the rest, so without a theorem an unbounded family reaches the rung ``tested`` at most, and says
 how far it went.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import islice
 
 import sympy as sp
@@ -20,8 +21,9 @@ from derivations.judge import smt
 
 __all__ = ["FAR", "judge_family"]
 
-#: Lags judged one by one when the family is unbounded.
+#: Lags judged one by one when the family is unbounded, and some beyond in case it fails late.
 FAR = 6
+FAR_LAGS = (8, 16)
 
 Theorem = tuple[int, sp.Basic]
 
@@ -52,7 +54,8 @@ def judge_family(
     """
     listed = list(islice(lags.integers(), FAR if not lags.finite else 4096))
     verdicts: list[tuple[int, Verdict]] = []
-    for value in listed:
+    far = [value for value in FAR_LAGS if Fraction(value) in lags and value > listed[-1]]
+    for value in listed if lags.finite else [*listed, *far]:
         verdict = judge(value)
         if verdict.word is not VerdictWord.HOLDS:
             return verdict
@@ -74,13 +77,20 @@ def judge_family(
                 f"{outcome.method}: the printed condition implies the theorem for every "
                 f"{lag.name} >= {start}; smaller ones one by one"
             )
-            evidence = Evidence(min(Rung.PROVED, weakest.evidence.rung), method,
-                                _spread(weakest, f"every {lag.name} in {lags}"))
+            evidence = Evidence(
+                min(Rung.PROVED, weakest.evidence.rung),
+                method,
+                _spread(weakest, f"every {lag.name} in {lags}"),
+            )
             return replace(first, evidence=evidence, derived=render(relation), difference="")
-    rung = min(Rung.CERTIFIED, weakest.evidence.rung)
-    evidence = Evidence(rung, f"{weakest.evidence.method}; {lag.name} one by one",
-                        _spread(weakest, f"{covered} of {lags}"))
-    note = f"proved or certified for {covered} only; larger {lag.name} are not covered"
+    rung = min(Rung.TESTED, weakest.evidence.rung)
+    covered += "".join(f", {value}" for value in far)
+    evidence = Evidence(
+        rung,
+        f"{weakest.evidence.method}; {lag.name} one by one",
+        _spread(weakest, f"{covered} of {lags}"),
+    )
+    note = f"judged at {covered} only, of infinitely many; no theorem covers the others"
     return _labelled(replace(first, evidence=evidence, notes=(*first.notes, note)), lag, listed[0])
 
 
@@ -88,7 +98,8 @@ def _labelled(verdict: Verdict, lag: sp.Symbol, value: int) -> Verdict:
     """Say at which lag the formulas of a verdict are."""
     label = f"{lag.name} = {value}: "
     return replace(
-        verdict, derived=label + verdict.derived,
+        verdict,
+        derived=label + verdict.derived,
         difference=label + verdict.difference if verdict.difference else "",
     )
 

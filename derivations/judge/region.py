@@ -139,9 +139,20 @@ def judge_region(
     """
     comparison = Comparison(domains, (), region.text, _difference(printed, region))
     edge = printed_edge(printed, region.variable)
-    if region.whole and _is_below(printed, region.variable) and is_zero(region.edge - edge):
+    if (
+        region.whole
+        and region.edge is not None
+        and edge is not None
+        and _is_below(printed, region.variable)
+        and is_zero(region.edge - edge)
+    ):
         return comparison.proved("exact algebra: the printed edge is the derived one")
     if relation is Relation.SUFFICIENT:
+        looked = [*islice(search.simple_points(domains, 6), 200), *search.drawn(domains, POINTS)]
+        if not any(balls.truth(printed, point) for point in looked):
+            comparison = comparison.note(
+                f"the printed condition is true at none of {len(looked)} points looked at: vacuous"
+            )
         box = [r for s, d in domains.items() for r in smt.box(s, d)]
         for theorem in region.sufficient:
             outcome = smt.entails([*box, printed], [theorem])
@@ -159,7 +170,7 @@ def judge_region(
         for outcome in outcomes:
             if point is None and outcome.answer is smt.Answer.NO:
                 start = {
-                    s: outcome.model.get(s, next(iter(d.simple(8)))) for s, d in domains.items()
+                    s: outcome.model.get(s, d.some()) for s, d in domains.items()
                 }
                 point = search.simplify(start, domains, broken)
         if point is not None:

@@ -72,8 +72,9 @@ def smallest(
     return None
 
 
-def simplify(point: Mapping[sp.Symbol, Fraction], domains: Mapping[sp.Symbol, Domain],
-             broken: Broken) -> Point | None:
+def simplify(
+    point: Mapping[sp.Symbol, Fraction], domains: Mapping[sp.Symbol, Domain], broken: Broken
+) -> Point | None:
     """Return a point of simpler coordinates at which `broken` still holds, or None if none does.
 
     The given point may be a rounded algebraic number, so it is itself tried last.

@@ -58,8 +58,12 @@ def find(
             st.fixed_dictionaries({name: member(domains[name]) for name in names}),
             broken,
             settings=settings(
-                max_examples=examples, derandomize=True, database=None, deadline=None,
-                verbosity=Verbosity.quiet, suppress_health_check=list(HealthCheck),
+                max_examples=examples,
+                derandomize=True,
+                database=None,
+                deadline=None,
+                verbosity=Verbosity.quiet,
+                suppress_health_check=list(HealthCheck),
                 phases=(Phase.generate, Phase.shrink),
             ),
         )
@@ -82,9 +86,7 @@ def entails(hypotheses: Sequence[sp.Basic], conclusions: Sequence[sp.Basic]) -> 
         being looked for; the method says so.
     """
     symbols = sorted(set().union(*(r.free_symbols for r in (*hypotheses, *conclusions))), key=str)
-    domains = {
-        s: QUANTITIES[s.name].domain if s.name in QUANTITIES else Domain() for s in symbols
-    }
+    domains = {s: QUANTITIES[s.name].domain if s.name in QUANTITIES else Domain() for s in symbols}
 
     def broken(point: Mapping[sp.Symbol, Fraction]) -> bool:
         return all(_true_at(h, point) for h in hypotheses) and not all(
@@ -94,6 +96,4 @@ def entails(hypotheses: Sequence[sp.Basic], conclusions: Sequence[sp.Basic]) -> 
     model = find(domains, broken)
     if model is not None:
         return Outcome(Answer.NO, "hypothesis found a counterexample", model)
-    return Outcome(
-        Answer.YES, f"z3 is not installed; tested by hypothesis on {EXAMPLES} examples"
-    )
+    return Outcome(Answer.YES, f"z3 is not installed; tested by hypothesis on {EXAMPLES} examples")

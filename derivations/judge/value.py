@@ -59,6 +59,8 @@ class Value:
         """Return a ball containing the value at `point`."""
         if self.enclose is not None:
             return self.enclose(point, bits)
+        if self.expression is None:
+            raise balls.Undefined(f"there is no closed form and no enclosure of {self.text}")
         return balls.evaluate(self.expression, point, bits)
 
     def defined(self, point: Point) -> bool:
@@ -150,13 +152,26 @@ def _solved(
     return None, comparison.note(outcome.method if outcome.answer is smt.Answer.MISSING else "")
 
 
+def _no_real_value(printed: sp.Expr, point: Point) -> bool:
+    """Whether the printed formula has a value at a point, but not a real one."""
+    if balls.rational_value(printed, point) is not None or not balls.available():
+        return False
+    try:
+        balls.evaluate(printed, point)
+    except balls.NotReal:
+        return True
+    return False
+
+
 def _differs(printed: sp.Expr, value: Value) -> Callable[[Point], bool]:
     def broken(point: Point) -> bool:
         if not value.defined(point):
             return False
         try:
-            if value.enclose is None:
-                return balls.sign(printed - value.expression, point) in (-1, 1)
+            if value.expression is not None:
+                return _no_real_value(printed, point) or balls.sign(
+                    printed - value.expression, point
+                ) in (-1, 1)
             gap = balls.evaluate(printed, point, 192) - value.ball(point)
             return bool(gap > 0 or gap < 0)
         except balls.Undefined:
@@ -170,8 +185,10 @@ def _crosses(printed: sp.Expr, value: Value, direction: int) -> Callable[[Point]
         if not value.defined(point):
             return False
         try:
-            if value.enclose is None:
-                return balls.sign(printed - value.expression, point) == -direction
+            if value.expression is not None:
+                return _no_real_value(printed, point) or (
+                    balls.sign(printed - value.expression, point) == -direction
+                )
             gap = direction * (balls.evaluate(printed, point, 192) - value.ball(point))
             return bool(gap < 0)
         except balls.Undefined:
@@ -181,7 +198,11 @@ def _crosses(printed: sp.Expr, value: Value, direction: int) -> Callable[[Point]
 
 
 def _both(printed: sp.Expr, value: Value, point: Point) -> str:
-    return f"printed {_show(balls.evaluate(printed, point))}, derived {_show(value.ball(point))}"
+    try:
+        said = _show(balls.evaluate(printed, point))
+    except balls.NotReal:
+        said = "no real value"
+    return f"printed {said}, derived {_show(value.ball(point))}"
 
 
 def _show(ball: Any) -> str:

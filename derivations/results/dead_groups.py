@@ -29,7 +29,14 @@ def dead_groups(size: sp.Expr | int) -> sp.Expr:
     size
         G, an integer of at least 1 or a symbol.
     """
-    return sp.binomial(size, 0) * (_p**size + (1 - _p) ** size)  # none fails, or all do
+    return _chance(sp.S.Zero, size) + _chance(sp.sympify(size, strict=True), size)
+
+
+def _chance(count: sp.Expr, size: sp.Expr | int) -> sp.Expr:
+    """Probability of `count` successes in a group; the coefficients at its ends are 1."""
+    missing = size - count
+    ways = sp.S.One if 0 in (count, missing) else sp.binomial(size, count)
+    return ways * _p**count * (1 - _p) ** missing
 
 
 def mixed_dead_groups(size: int) -> sp.Expr:
@@ -76,11 +83,14 @@ def derive() -> Derivation:
     drift = group_drift(_G, normaliser="std", ddof=0).subs(_r, count / _G)
     for name, end in (("no success", sp.S.Zero), ("no failure", _G)):
         work.solves(name, drift, count, end, "the drift of a group with k successes vanishes there")
+    work.implies(
+        "between them a group is alive", [sp.Gt(count, 0), sp.Lt(count, _G), sp.Gt(_G, 1)],
+        sp.Gt(sp.Mul(*(drift**2).as_numer_denom()), 0), "the drift's square is positive there",
+    )
     share = dead_groups(_G)
-    for size in (2, 3):
+    for size in (2, 3, 4, 5):
         alive = sp.Add(*(
-            sp.binomial(size, k) * _p**k * (1 - _p) ** (size - k)
-            for k in range(1, size)
+            _chance(sp.Integer(k), size) for k in range(1, size)
         ))
         work.equal(
             f"the rest are alive, G = {size}", share.subs(_G, size), 1 - alive,
@@ -106,7 +116,7 @@ def _mixture(work: Workings) -> dict[str, sp.Basic]:
     )
     step = (a + _G) / (a + b + _G)
     first, second = step.subs(_G, 0), step.subs(_G, 0) * step.subs(_G, 1)
-    work.let("ratio of moments", step, "so E p**(G+1) is this times E p**G, from E p**0 = 1")
+    work.argue("ratio of moments", step, "so E p**(G+1) is this times E p**G, from E p**0 = 1")
     agreement = sp.cancel((second - first**2) / (first * (1 - first)))
     (solution,) = sp.solve([first - mean, agreement - correlation], [a, b], dict=True)
     for name, equation in (("mean", first - mean), ("correlation", agreement - correlation)):

@@ -202,10 +202,14 @@ def _critical(work: Workings, contraction: sp.Expr, weight: sp.Expr) -> dict[str
         "it rises through 2 once", [sp.Gt(t, 0), sp.Lt(t, 1), sp.Gt(w, 0)], sp.Gt(rise, 0),
         "where h' is positive it grows with p: the lower fixed point has h' < 1, the upper h' > 1",
     )
+    inverse = in_half_logit(1 / weight).subs(sp.Symbol("v", positive=True), sp.exp(_u))
     work.equal(
-        "no fixed point is lost at the end",
-        sp.limit((2 * _u - sp.Symbol("L", real=True)) / (2 * sp.cosh(_u)), _u, sp.oo), sp.S.Zero,
-        "1/beta = (2u - L)/(2 cosh u), L = logit p_ref, is 0 at p_ref and at 1: two roots above",
+        "no weight at the reference", inverse.subs(_u, reference / 2), sp.S.Zero,
+        "1/beta as a function of the fixed point starts from 0 at p_ref",
+    )
+    work.equal(
+        "nor at certainty", sp.limit(inverse.subs(reference, sp.Symbol("L", real=True)), _u, sp.oo),
+        sp.S.Zero, "and returns to 0 at 1, with the one maximum between: two roots above it",
     )
     (double,) = sp.solve(contraction.subs(_eps, 0) - 1, _beta)
     critical = sp.sinh(_u)

@@ -78,7 +78,7 @@ def derive(update: Update) -> Derivation:
         )
     if update.steps is not None:
         needed: Sequence[sp.Expr] = conditions(update)
-        work.let(
+        work.argue(
             "stable region", sp.And(*(c > 0 for c in needed)),
             f"Jury's conditions on the map over {update.steps} steps",
         )

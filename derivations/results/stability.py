@@ -156,7 +156,7 @@ def _parametric(work: Workings, update: Update) -> dict[str, sp.Basic]:
     )
     lead, shift = sp.atan2(*reversed(parts)), sp.S.Zero if b == 0 else sp.atan2(*reversed(gained))
     phase = _w * (_d + sp.Rational(1, 2)) + lead - shift - sp.pi / 2
-    work.let(
+    work.argue(
         "phase condition", sp.Eq(phase, 0, evaluate=False),
         "x is positive, so the phases of z^d, z - 1, 1 - mu/z and 1/G add up to pi; those of the "
         "last two are read off their parts",
@@ -183,6 +183,13 @@ def _parametric(work: Workings, update: Update) -> dict[str, sp.Basic]:
         angle = work.solves(
             "without momentum", phase.subs(_mu, 0), _w, sp.pi / (2 * _d + 1),
             "the buffer's phase is gone and the condition is linear in w",
+        )
+        # With w*(d + 1/2) = pi/2 the age z**-d is exp(-i (pi - w)/2), whatever d is.
+        aged = sp.exp(-sp.I * (sp.pi - _w) / 2)
+        free = characteristic(update)["chi"].subs(_mu, 0).expand().subs(z**-_d, aged)
+        work.equal(
+            "its mode is on the circle",
+            free.subs({z: turn, _x: results["boundary_x"].subs(_mu, 0)}), sp.S.Zero, "chi(e^{i w}) vanishes there: modulus and phase were argued, this is checked",
         )
         results["levin_may"] = results["boundary_x"].subs(_mu, 0).subs(_w, angle)
     return results

@@ -91,7 +91,7 @@ def _relative_error(
 ) -> sp.Expr:
     """Derive the first-order relative error of the leading variance, for any lag and share."""
     h, r = sp.Symbol("h"), sp.Symbol("r")
-    work.let(
+    work.argue(
         "slow mode", sp.Eq(sp.Symbol("V_slow"), sp.Subs(1 / (
             sp.Function("chi")(sp.exp(r)) * sp.Derivative(sp.Function("chi")(sp.exp(h)), h)
         ), h, -r), evaluate=False),

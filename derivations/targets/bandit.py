@@ -48,7 +48,9 @@ def _staleness(result: str) -> Callable[[Setting], Value]:
 def _anchor(setting: Setting) -> Value:
     """The p_ref whose fixed point is p: the residual is linear in it or in its logit."""
     residual = fixed_point.derive(str(setting.choices["kl"]))["residual"].subs(_p_star, _p)
-    return Value(_only_root(residual.subs(quantity("eps"), 0)), basis=("fixed-point",))
+    root = _only_root(residual.subs(quantity("eps"), 0))
+    where = (sp.StrictGreaterThan(root, 0, evaluate=False),)  # there is no other reference policy
+    return Value(root, where=where, basis=("fixed-point",))
 
 
 def _logit_gain(setting: Setting) -> Value:
@@ -77,15 +79,19 @@ def _finite_group(
     def build(setting: Setting) -> Value:
         normaliser, ddof = str(setting.choices["normaliser"]), int(str(setting.choices["ddof"]))
         tiny = inverse("G")
+        at = {s: sp.Rational(v) for s, v in setting.pinned.items()}
         closed = group_size.derive(normaliser, ddof)[leading]
         if normaliser == "mean" and leading == "drift":  # linear in the rewards: exact for every G
             return Value(closed, basis=("prop-10",))
-        derived = closed.subs(_G, 1 / tiny)
+        derived = closed.subs(at).subs(_G, 1 / tiny)
 
         def enclose(point: Point, bits: int) -> Any:
+            point = {**setting.pinned, **point}
             size = point.get(_G, Fraction(1, 2))
             if size.denominator != 1 or size > LARGEST_GROUP:
                 raise balls.Undefined(f"no sum over a group of {size}")
+            if _p not in point:
+                raise balls.Undefined("no success probability is given")
             terms = exact(int(size), normaliser=normaliser, ddof=ddof)
             return balls.evaluate(terms, {_p: point[_p]}, bits)
 

@@ -77,6 +77,8 @@ class Target:
     by_lag
         Whether a result exists only for a fixed lag, so that a claim about every lag is judged lag
         by lag.
+    border
+        Whether it is an x at which something happens, so that ``x < f`` says what f says.
     """
 
     name: str
@@ -87,6 +89,7 @@ class Target:
     choices: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     linear: bool = True
     by_lag: Callable[[Setting], bool] = lambda setting: False
+    border: bool = False
 
     def read(self, model: Mapping[str, object], free: frozenset[str]) -> Setting:
         """Read the conventions of a claim about this target.

@@ -23,22 +23,31 @@ def coefficients(setting: Setting) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
     return derived["mass"], derived["damping"], derived["stiffness"]
 
 
-def _from(derive: Callable[..., Derivation], result: str) -> Callable[[Setting], Value]:
+def _from(
+    derive: Callable[..., Derivation], result: str, *positive: str
+) -> Callable[[Setting], Value]:
+    """Take one result; it exists where the results named in `positive` are above zero."""
+
     def build(setting: Setting) -> Value:
         try:
             derivation = derive(setting.update)
         except ValueError as error:  # a rule the conventions leave without meaning
             raise TargetError(str(error)) from error
-        return Value(derivation[result], basis=(derivation.id, *derivation.depends))
+        where = tuple(
+            sp.StrictGreaterThan(derivation[name], 0, evaluate=False)
+            for name in positive
+            if name in derivation.results
+        )
+        return Value(derivation[result], where=where, basis=(derivation.id, *derivation.depends))
 
     return build
 
 
 def _from_rest(result: str) -> Callable[[Setting], Value]:
-    """Put the update's coefficients (delta = 1) into a curve of prop-14 in M, C, K.
+    """Put the update's coefficients (delta = 1) into a curve of prop-14 in M, C, K > 0.
 
-    The overdamped form serves every regime where it is read over the complex numbers; only critical
-    damping, a set of measure zero, is left out.
+    Read over the complex numbers the overdamped form is the underdamped one too; critical damping,
+    a set of measure zero, is left out.
     """
 
     def build(setting: Setting) -> Value:
@@ -47,7 +56,7 @@ def _from_rest(result: str) -> Callable[[Setting], Value]:
         values = {quantity("M"): mass, quantity("C"): damping, quantity("K"): stiffness}
         return Value(
             derivation[result].subs(values, simultaneous=True),
-            where=(sp.StrictGreaterThan(mass, 0, evaluate=False),),
+            where=tuple(sp.StrictGreaterThan(e, 0, evaluate=False) for e in (mass, damping)),
             basis=(derivation.id, "theorem-7"),
         )
 
@@ -55,20 +64,62 @@ def _from_rest(result: str) -> Callable[[Setting], Value]:
 
 
 OSCILLATOR = (
-    Target("mass", "coefficient of q'' in theorem-7, delta = 1 unless printed", "step^2", LINEAR,
-           _from(oscillator.derive, "mass")),
-    Target("damping", "coefficient of q' in theorem-7", "step", LINEAR,
-           _from(oscillator.derive, "damping")),
-    Target("stiffness", "coefficient of q in theorem-7", "1", LINEAR,
-           _from(oscillator.derive, "stiffness")),
-    Target("cubic_coefficient", "coefficient of lambda^3 that theorem-7 drops", "step^3", LINEAR,
-           _from(oscillator.derive, "cubic")),
-    Target("rule_threshold", "x at which theorem-7's damping vanishes (prop-9)", "1", LINEAR,
-           _from(refresh_rule.derive, "rule_threshold")),
-    Target("truncated_onset", "x at which theorem-7 turns oscillatory", "1", LINEAR,
-           _from(transition.derive, "truncated_onset")),
-    Target("trajectory", "theorem-7 from rest, q(0) = 1, at time t", "1", (*LINEAR, "t"),
-           _from_rest("overdamped")),
-    Target("inflection_time", "time of steepest progress of theorem-7 from rest", "step", LINEAR,
-           _from_rest("inflection_time")),
+    Target(
+        "mass",
+        "coefficient of q'' in theorem-7, delta = 1 unless printed",
+        "step^2",
+        LINEAR,
+        _from(oscillator.derive, "mass"),
+    ),
+    Target(
+        "damping",
+        "coefficient of q' in theorem-7",
+        "step",
+        LINEAR,
+        _from(oscillator.derive, "damping"),
+    ),
+    Target(
+        "stiffness",
+        "coefficient of q in theorem-7",
+        "1",
+        LINEAR,
+        _from(oscillator.derive, "stiffness"),
+    ),
+    Target(
+        "cubic_coefficient",
+        "coefficient of lambda^3 that theorem-7 drops",
+        "step^3",
+        LINEAR,
+        _from(oscillator.derive, "cubic"),
+    ),
+    Target(
+        "rule_threshold",
+        "x at which theorem-7's damping vanishes (prop-9)",
+        "1",
+        LINEAR,
+        _from(refresh_rule.derive, "rule_threshold", "denominator"),
+        border=True,
+    ),
+    Target(
+        "truncated_onset",
+        "x at which theorem-7 turns oscillatory",
+        "1",
+        LINEAR,
+        _from(transition.derive, "truncated_onset", "radicand", "truncated_onset"),
+        border=True,
+    ),
+    Target(
+        "trajectory",
+        "theorem-7 from rest, q(0) = 1, at time t",
+        "1",
+        (*LINEAR, "t"),
+        _from_rest("overdamped"),
+    ),
+    Target(
+        "inflection_time",
+        "time of steepest progress of theorem-7 from rest",
+        "step",
+        LINEAR,
+        _from_rest("inflection_time"),
+    ),
 )

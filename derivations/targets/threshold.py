@@ -137,8 +137,13 @@ def sufficient_for_every_lag(update: Update) -> list[tuple[int, sp.Basic]]:
     return [(1, sp.And(*either))]
 
 
-def _closed(derive: Callable[[Update], Derivation], result: str) -> Callable[[Setting], Value]:
-    """A border with a closed form for some premises only; elsewhere the claim is refused."""
+def _closed(
+    derive: Callable[[Update], Derivation], result: str, *positive: str
+) -> Callable[[Setting], Value]:
+    """A border with a closed form for some premises only; elsewhere the claim is refused.
+
+    It exists where the results named in `positive` are above zero.
+    """
 
     def build(setting: Setting) -> Value:
         update = setting.update
@@ -153,7 +158,8 @@ def _closed(derive: Callable[[Update], Derivation], result: str) -> Callable[[Se
                 f"there is no closed form of the {result} for {chosen}; "
                 "grpo-dynamics predict gives it in numbers"
             )
-        return Value(derived[result], basis=(derived.id,))
+        where = tuple(_positive(derived[name]) for name in positive if name in derived.results)
+        return Value(derived[result], where=where, basis=(derived.id,))
 
     return build
 
@@ -166,6 +172,7 @@ THRESHOLDS = (
         LINEAR,
         _threshold,
         by_lag=lambda setting: every_lag(setting) and not _has_levin_may(setting),
+        border=True,
     ),
     Target(
         "onset",
@@ -173,6 +180,7 @@ THRESHOLDS = (
         "1",
         LINEAR,
         _closed(onset.derive, "onset"),
+        border=True,
     ),
     Target(
         "flip_threshold",
@@ -180,12 +188,14 @@ THRESHOLDS = (
         "1",
         LINEAR,
         _closed(sawtooth.derive, "flip"),
+        border=True,
     ),
     Target(
         "neimark_sacker_threshold",
         "x at which a pair of monodromy eigenvalues reaches modulus 1",
         "1",
         LINEAR,
-        _closed(sawtooth.derive, "neimark_sacker"),
+        _closed(sawtooth.derive, "neimark_sacker", "ns_denominator"),
+        border=True,
     ),
 )
