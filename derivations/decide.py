@@ -85,7 +85,11 @@ def _decide_fixed(claim: Claim, target: Target, setting: Setting, printed: sp.Ba
             claim.relation, claim.relation
         )
         share = setting.update.stale_share if setting.update is not None else sp.S.One
-        domains = _domains(claim, setting, [condition, derived.variable, quantity("mu"), share])
+        domains = _domains(
+            claim,
+            setting,
+            [condition, derived.variable, quantity("mu"), share, *(region.conditions or ())],
+        )
         return _with_pinned(judge_region(condition, region, relation, domains), setting)
     value = derived
     if value.series is not None:

@@ -1,9 +1,9 @@
 r"""Derivations: named steps, each checked when it is made.
 
 A derivation is a function of its premises. It opens a :class:`Workings`, makes steps, and closes it
-into a frozen :class:`Derivation`. A step that does not check raises at once, so in a derivation that
-exists every step is a definition, checked, or marked as argued in words; the weakest rung of a
-checked step is the derivation's own.
+into a frozen :class:`Derivation`. A step that does not check raises at once, so in a derivation
+that exists every step is a definition, checked, or marked as argued in words; the weakest rung of
+a checked step is the derivation's own.
 """
 
 from __future__ import annotations

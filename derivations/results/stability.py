@@ -189,7 +189,9 @@ def _parametric(work: Workings, update: Update) -> dict[str, sp.Basic]:
         free = characteristic(update)["chi"].subs(_mu, 0).expand().subs(z**-_d, aged)
         work.equal(
             "its mode is on the circle",
-            free.subs({z: turn, _x: results["boundary_x"].subs(_mu, 0)}), sp.S.Zero, "chi(e^{i w}) vanishes there: modulus and phase were argued, this is checked",
+            free.subs({z: turn, _x: results["boundary_x"].subs(_mu, 0)}),
+            sp.S.Zero,
+            "chi(e^{i w}) vanishes there: modulus and phase were argued, this is checked",
         )
         results["levin_may"] = results["boundary_x"].subs(_mu, 0).subs(_w, angle)
     return results

@@ -119,7 +119,7 @@ def statements(report: Report) -> str:
     """Return the theory's statements, one row each."""
     rows = "".join(
         f'<tr><td><span class="id">{text(row.claim.id)}</span><br>'
-        f"<small>{text(row.claim.provenance.value)}</small></td>"
+        f"<small>{text(row.claim.provenance or '')}</small></td>"
         f"<td><small>{text(_about(row))}</small>{_formula(row)}</td>"
         f'<td><details class="reading {row.verdict.word.value}"><summary>{_badge(row)}<span></span>'
         f"</summary>{_evidence(row, report.on_the_map)}</details></td></tr>\n"
