@@ -80,6 +80,8 @@ class _Generators:
     def _power(self, base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
         """Leave a power to the polynomials, unless a radical hides in it."""
         power = sp.Pow(base, exponent)
+        if _is_huge(power):
+            return self.functions.setdefault(power, sp.Dummy(f"f{len(self.functions)}"))
         if not power.free_symbols & {symbol for symbol, _, _ in self.roots}:
             return power
         if exponent.could_extract_minus_sign():
@@ -120,7 +122,11 @@ def canonical(expression: sp.Expr) -> sp.Expr:
 
     So (1 - mu)/2 is not printed as -(mu - 1)/2.
     """
-    factored = sp.factor(sp.cancel(sp.together(_split_powers(sp.sympify(expression, strict=True)))))
+    expression = _split_powers(sp.sympify(expression, strict=True))
+    # exp(1000) is a number, not the thousandth power of a generator.
+    opaque = {e: sp.Dummy(f"e{i}") for i, e in enumerate(_constants(expression))}
+    factored = sp.factor(sp.cancel(sp.together(expression.xreplace(opaque))))
+    factored = factored.xreplace({dummy: e for e, dummy in opaque.items()})
     if not factored.is_Mul:
         return factored
     sign, factors = 1, []
@@ -131,6 +137,16 @@ def canonical(expression: sp.Expr) -> sp.Expr:
             factor = (-base) ** exponent
         factors.append(factor)
     return sp.Mul(sign, *factors)
+
+
+def _constants(e: sp.Expr) -> list[sp.Expr]:
+    """Return the huge exponentials in `e`, in a fixed order."""
+    return sorted(filter(_is_huge, e.atoms(sp.exp)), key=str)
+
+
+def _is_huge(e: sp.Expr) -> bool:
+    """Whether `e` is an exponential of a number that no polynomial should have as its degree."""
+    return isinstance(e, sp.exp) and e.args[0].is_Rational and abs(e.args[0]) > 16
 
 
 def _typical(e: sp.Expr) -> float:

@@ -90,6 +90,14 @@ def audit_files(
         Naming the file and the claim that cannot be judged as written.
     """
     claims = [(str(path), claim) for path in paths for claim in read_claims(path)]
+    seen: dict[str, str] = {}
+    for path, claim in claims:
+        if claim.id in seen:
+            raise ClaimFileError(
+                f"{path}: claim {claim.id!r}: the id is used in {seen[claim.id]} too; "
+                "ids are permanent names"
+            )
+        seen[claim.id] = path
     ready = [(path, claim, _named(path, claim, partial(_prepare, claim))) for path, claim in claims]
     return [
         Audited(

@@ -14,11 +14,15 @@ from typing import Any
 
 import sympy as sp
 
-from derivations.derivation import Derivation
+from derivations.derivation import Derivation, StepError
 from derivations.notation import quantity
 from derivations.update import LAG_MODELS, OPTIMIZERS, Update, nearest
 
 __all__ = ["CATALOGUE", "PARTS", "CatalogueError", "Entry", "derivation", "entry"]
+
+#: Longest lag or refresh a result is written out for, and the shorter limit of a costly one.
+LONGEST_LAG = 64
+LONGEST = {"stationary-variance": 6}
 
 
 class CatalogueError(ValueError):
@@ -206,7 +210,7 @@ def derivation(
         for name, value in given.items():
             if value is not None:
                 raise CatalogueError(f"{id} does not depend on {name}; leave {value!r} out")
-        return row.derive(**chosen)
+        return _refusing(lambda: row.derive(**chosen))
     model = next(iter(row.lags)) if lag_model is None else lag_model
     if model in LAG_MODELS and model not in row.lags:
         raise CatalogueError(
@@ -214,12 +218,25 @@ def derivation(
         )
     if lag is not None and not row.fixed:
         raise CatalogueError(f"{id} is derived for every lag at once; leave lag {lag} out")
+    longest = LONGEST.get(id, LONGEST_LAG)
+    if lag is not None and lag > longest:
+        raise CatalogueError(f"{id} is written out for lags up to {longest}; {lag} was given")
     update = Update.named(
         optimizer, model,
         stale_share=row.share if stale_share is None else stale_share,
         lag=row.lags[model][0] if lag is None and model in row.lags else lag,
     )  # fmt: skip
-    return row.derive(update, **chosen)
+    return _refusing(lambda: row.derive(update, **chosen))
+
+
+def _refusing(derive: Callable[[], Derivation]) -> Derivation:
+    """Derive, and word what the premises do not allow as an error of the catalogue."""
+    try:
+        return derive()
+    except StepError:
+        raise  # a step that does not check is a bug, not bad input
+    except ValueError as error:
+        raise CatalogueError(str(error)) from error
 
 
 def _chosen(row: Entry, choices: Mapping[str, str | int]) -> dict[str, str | int]:

@@ -42,6 +42,10 @@ class ClaimFileError(ValueError):
     """A claim file, or a claim in it, cannot be read as written."""
 
 
+class _Decimal(str):
+    """A number with a point or an exponent, kept as it is written."""
+
+
 def read_tables(path: str | Path) -> dict[str, Any]:
     """Return the tables of a TOML file.
 
@@ -57,9 +61,13 @@ def read_tables(path: str | Path) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise ClaimFileError(f"{path}: not UTF-8 text (byte {error.start})") from error
     try:
-        return tomllib.loads(text, parse_float=str)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ClaimFileError(f"{path}: not valid TOML: {error or 'nested too deeply'}") from error
+        return tomllib.loads(text, parse_float=_Decimal)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        # An integer of thousands of digits is a plain ValueError of the interpreter.
+        where = str(error) or "nested too deeply"
+        last = f"at line {text.count(chr(10)) + 1}, the end of the document"
+        where = where.replace("at end of document", last)
+        raise ClaimFileError(f"{path}: not valid TOML: {where}") from error
 
 
 def read_claims(path: str | Path) -> list[Claim]:
@@ -115,7 +123,7 @@ def claim_from(row: Mapping[str, Any]) -> Claim:
         if key not in row:
             raise ClaimFileError(f"{key!r} is missing; a claim needs {', '.join(_REQUIRED)}")
     for key in ("id", "quantity", "says", "small", "statement", "meaning"):
-        if key in row and not isinstance(row[key], str):
+        if key in row and type(row[key]) is not str:
             raise ClaimFileError(f"{key} must be text in quotes, not {type(row[key]).__name__}")
     if not row["id"] or len(row["id"]) > 100 or not row["id"].isprintable():
         raise ClaimFileError("id must be 1 to 100 printable characters")
@@ -134,6 +142,12 @@ def claim_from(row: Mapping[str, Any]) -> Claim:
     model = row.get("model", {})
     if not isinstance(model, dict):
         raise ClaimFileError('model must be a table, such as { optimizer = "heavy-ball", ... }')
+    for name, value in model.items():
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise ClaimFileError(f"model {name} must be text or a number, not {value!r}")
+    depends = row.get("depends", [])
+    if not isinstance(depends, list) or not all(type(each) is str for each in depends):
+        raise ClaimFileError("depends must be a list of ids in quotes")
     return Claim(
         id=row["id"],
         quantity=row["quantity"],
@@ -148,7 +162,7 @@ def claim_from(row: Mapping[str, Any]) -> Claim:
         provenance=_word(Provenance, "provenance", row["provenance"])
         if "provenance" in row
         else None,
-        depends=tuple(row.get("depends", ())),
+        depends=tuple(depends),
         expect=_word(VerdictWord, "expect", row.get("expect", "holds")),
         meaning=row.get("meaning", ""),
     )
@@ -187,10 +201,16 @@ def _domains(value: object) -> dict[str, Domain]:
             )
         if not isinstance(ends, list) or len(ends) != 2:
             raise ClaimFileError(f"domain {name} must be a range [low, high], not {ends!r}")
-        low, high = (None if end in ("inf", "-inf") else rational(end) for end in ends)
+        low = None if ends[0] == "-inf" else rational(ends[0])
+        high = None if ends[1] == "inf" else rational(ends[1])
         if low is not None and high is not None and low > high:
             raise ClaimFileError(f"domain {name} = [{low}, {high}] has its ends reversed")
         own = QUANTITIES[name].domain
+        for end in (low, high):
+            if end is not None and end not in own.closed():
+                raise ClaimFileError(
+                    f"domain {name}: {end} is no legal value; {name} lives in {own}"
+                )
         out[name] = own.intersect(Domain(low=low, high=high))
         if out[name].empty:
             raise ClaimFileError(

@@ -12,8 +12,8 @@ from itertools import count
 
 __all__ = ["Domain", "DomainError", "rational"]
 
-#: An exponent of four digits or more would make an integer of as many digits as it says.
-_EXPONENT = re.compile(r"[eE][+-]?0*[1-9]\d{3}")
+#: An exponent beyond this would make an integer of as many digits as it says.
+_EXPONENT = re.compile(r"[eE][+-]?0*([1-9]\d{3}|[3-9]\d\d)")
 
 #: Beyond any quantity a claim names; keeps drawn points of unbounded domains finite.
 _FAR = Fraction(64)

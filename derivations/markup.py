@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 import sympy as sp
 
 from derivations import typeset
+from derivations.claim import Rung
 from derivations.derivation import Derivation, Step
 from derivations.notation import QUANTITIES
 
@@ -57,7 +58,7 @@ def check_of(step: Step) -> str:
     if step.checked == "definition":
         return step.checked
     how = "computed in two ways, with this result" if _came_out_alike(step) else step.checked
-    return f"{step.rung.word}: {how}"
+    return how if step.rung is Rung.NONE else f"{step.rung.word}: {how}"
 
 
 def _came_out_alike(step: Step) -> bool:

@@ -30,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     if isinstance(sys.stdout, TextIOWrapper):  # a Greek letter must not end a run on any terminal
         sys.stdout.reconfigure(errors="backslashreplace")
+    if sys.stdout is None:  # closed before we were started
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (lives as long as we do)
     try:
         status = _run(_parser().parse_args(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()

@@ -87,6 +87,24 @@ class _Printer(PythonCodePrinter):  # type: ignore[misc]  # SymPy ships no types
         base = self.parenthesize(expr.base, 60)
         return f"{base}**{self.parenthesize(expr.exp, 60)}"
 
+    def _print_Mul(self, expr: Any) -> str:
+        coefficient, rest = expr.as_coeff_Mul()
+        if not coefficient.is_Rational or coefficient.q == 1:
+            printed: str = super()._print_Mul(expr)
+            return printed
+        return f"{self._divisible(coefficient.p * rest)}/{coefficient.q}"
+
+    def _print_Add(self, expr: Any, order: Any = None) -> str:
+        quotients = [term.as_coeff_Mul()[0] for term in expr.args]
+        common = sp.ilcm(*(c.q for c in quotients if c.is_Rational), 1)
+        if common == 1:
+            printed: str = super()._print_Add(expr, order=order)
+            return printed
+        return f"({self._print(sp.Add(*(common * term for term in expr.args)))})/{common}"
+
+    def _divisible(self, expr: Any) -> str:
+        return f"({self._print(expr)})" if expr.is_Add else self._print(expr)
+
     def _print_Function(self, expr: Any) -> str:
         name = type(expr).__name__
         if name not in _NUMPY:

@@ -6,6 +6,7 @@ onset, spectrum and noise come from the exact map and never from the oscillator.
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 from fractions import Fraction
@@ -71,9 +72,12 @@ def predict(
     stiffness_per_step = exact.configuration.exact_stiffness(x)
     border = exact.threshold(c)
     stable = exact.stable(c, stiffness_per_step)
-    mass, damping, stiffness = _coefficients(c, float(x))
-    variance = exact.stationary_variance(c, stiffness_per_step) if stable else None
-    curve = exact.trajectory(mass, damping, stiffness, np.array([float(t) for t in times]))
+    mass, damping, stiffness = (_rounded(value) for value in _coefficients(c, stiffness_per_step))
+    variance = _finite(exact.stationary_variance(c, stiffness_per_step)) if stable else None
+    curve, inflection = np.full(len(times), np.nan), None
+    if np.isfinite([mass, damping, stiffness]).all():
+        curve = exact.trajectory(mass, damping, stiffness, np.array([float(t) for t in times]))
+        inflection = exact.inflection_time(mass, damping, stiffness)
     conventions = {
         "optimizer": optimizer,
         "lag_model": lag_model,
@@ -84,9 +88,9 @@ def predict(
     }
     return {
         **conventions,
-        "mass": mass,
-        "damping": damping,
-        "stiffness": stiffness,
+        "mass": _finite(mass),
+        "damping": _finite(damping),
+        "stiffness": _finite(stiffness),
         "threshold": border.value,
         "threshold_kind": border.kind,
         "stable_intervals": [[low, high] for low, high in border.stable_intervals],
@@ -99,7 +103,7 @@ def predict(
         "truncated_onset": _truncated_onset(c),
         "variance": variance,
         "variance_per_noise": variance,
-        "inflection_time": exact.inflection_time(mass, damping, stiffness),
+        "inflection_time": inflection,
         "trajectory": [
             {"t": float(t), "q": _finite(float(q))} for t, q in zip(times, curve, strict=True)
         ],
@@ -119,25 +123,35 @@ def _kernel(module: Any, c: Configuration) -> Any:
     return getattr(module, f"{c.optimizer}_{c.lag_model}".replace("-", "_"))
 
 
-def _named(c: Configuration) -> dict[str, float]:
-    return {"mu": float(c.mu), "s": float(c.stale_share), ("d" if c.constant else "N"): c.delay}
+def _named(c: Configuration) -> dict[str, Any]:
+    return {"mu": c.momentum, "s": c.share, ("d" if c.constant else "N"): c.delay}
 
 
-def _coefficients(c: Configuration, x: float) -> tuple[float, float, float]:
+def _coefficients(c: Configuration, x: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+    """Return theorem-7's coefficients, exactly: rational kernels of rational arguments."""
     mass, damping, stiffness = _kernel(oscillator, c)(x=x, **_named(c))
-    return float(mass), float(damping), float(stiffness)
+    return Fraction(mass), Fraction(damping), Fraction(stiffness)
+
+
+def _rounded(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _rule(c: Configuration) -> float | None:
     """Return prop-9's rule, None where its denominator is not positive."""
-    with np.errstate(divide="ignore"):  # no lag, no rule: reported as None below
-        value = float(_kernel(refresh_rule, c)(**_named(c)))
-    return value if 0 < value < np.inf else None
+    try:
+        value = Fraction(_kernel(refresh_rule, c)(**_named(c)))
+    except ZeroDivisionError:  # no lag, no rule
+        return None
+    return _finite(_rounded(value)) if value > 0 else None
 
 
 def _truncated_onset(c: Configuration) -> float | None:
     """Return theorem-7's onset; its coefficients are linear in x, so two values give each line."""
-    zero, one = _coefficients(c, 0.0), _coefficients(c, 1.0)
+    zero, one = _coefficients(c, Fraction(0)), _coefficients(c, Fraction(1))
     lines = [(low, high - low) for low, high in zip(zero, one, strict=True)]
     return exact.truncated_onset(*lines)
 
@@ -153,9 +167,7 @@ def render(result: dict[str, Any]) -> str:
                 f"({low:.6g}, {'inf' if high is None else f'{high:.6g}'})" for low, high in value
             )
         rows.append(f"{name:<18}{_text(value)}")
-    rows += [
-        f"q({point['t']:g})".ljust(18) + _text(point["q"]) for point in result["trajectory"]
-    ]
+    rows += [f"q({point['t']:g})".ljust(18) + _text(point["q"]) for point in result["trajectory"]]
     notes = [
         textwrap.fill(note, 78, initial_indent="- ", subsequent_indent="  ")
         for note in result["notes"]

@@ -45,6 +45,8 @@ def _report(out: Path, *, as_json: bool) -> int:
     from numerics.progress import progress
     from numerics.report import make, page, staged, terminal
 
+    if not out.name:
+        raise UsageError("--out needs the name of a directory")
     with staged(out) as scratch:
         report = make(lambda results, total: progress(results, "report", total))
         text = json.dumps(report.json(), indent=2, allow_nan=False)

@@ -149,4 +149,4 @@ def _rounded(entry: Fraction) -> float:
     try:
         return float(entry)
     except OverflowError:  # a step so unstable that one refresh leaves the range of floats
-        return math.copysign(math.inf, entry)
+        return math.inf if entry > 0 else -math.inf

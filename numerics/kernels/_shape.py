@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,12 @@ ArrayLike = npt.ArrayLike
 
 
 def floats(*values: ArrayLike) -> tuple[Any, ...]:
-    """Return every value as a float64 array or scalar."""
+    """Return every value as a float64 array or scalar; exact rationals stay exact.
+
+    A kernel without roots then computes exactly, if all its arguments are fractions or integers.
+    """
+    if all(isinstance(value, Fraction | int) for value in values):
+        return values
     return tuple(np.asarray(value, dtype=np.float64)[()] for value in values)
 
 

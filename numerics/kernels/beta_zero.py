@@ -22,7 +22,7 @@ def std(*, eta: ArrayLike, p: ArrayLike) -> tuple[Array, Array]:
     c0 = p - 1
     return (
         shaped(eta*(-c0*p)**(3/2), shape),
-        shaped(-3/2*c0**2*eta**2*p**2*(2*p - 1), shape),
+        shaped(-3*c0**2*eta**2*p**2*(2*p - 1)/2, shape),
     )
 
 

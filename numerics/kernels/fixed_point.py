@@ -48,7 +48,7 @@ def k3_fixed_point(*, beta: ArrayLike, p_ref: ArrayLike) -> Array:
     shape = np.broadcast_shapes(np.shape(beta), np.shape(p_ref))
     c0 = beta**2
     c1 = 4*c0
-    return shaped((1/2)*(2*c0*p_ref + np.sqrt(-c1*p_ref**2 + c1*p_ref + 1) + 1)/(c0 + 1), shape)
+    return shaped((2*c0*p_ref + np.sqrt(-c1*p_ref**2 + c1*p_ref + 1) + 1)/(c0 + 1)/2, shape)
 
 
 def stiffness(*, beta: ArrayLike, p_star: ArrayLike) -> tuple[Array, Array]:
@@ -61,7 +61,7 @@ def stiffness(*, beta: ArrayLike, p_star: ArrayLike) -> tuple[Array, Array]:
     shape = np.broadcast_shapes(np.shape(beta), np.shape(p_star))
     c0 = p_star*(p_star - 1)
     c1 = np.sqrt(-c0)
-    c2 = p_star - 1/2
+    c2 = (2*p_star - 1)/2
     return (
         shaped(-beta*c0 - c1*c2, shape),
         shaped(c2/(beta*c1), shape),

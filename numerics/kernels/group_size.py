@@ -22,8 +22,8 @@ def std_ddof_0(*, p: ArrayLike, G: ArrayLike) -> tuple[Array, Array]:
     c0 = p - 1
     c1 = 1/G
     return (
-        shaped(np.sqrt(-c0*p)*(1 + (1/8)*c1/(c0*p)), shape),
-        shaped((1/4)*c1*(2*p - 1)**2, shape),
+        shaped(np.sqrt(-c0*p)*((8 + c1/(c0*p))/8), shape),
+        shaped(c1*(2*p - 1)**2/4, shape),
     )
 
 
@@ -39,8 +39,8 @@ def std_ddof_1(*, p: ArrayLike, G: ArrayLike) -> tuple[Array, Array]:
     c1 = 1/G
     c2 = 1 - c1
     return (
-        shaped(np.sqrt(c2)*np.sqrt(-c0*p)*(1 + (1/8)*c1/(c0*p)), shape),
-        shaped((1/4)*c1*c2*(2*p - 1)**2, shape),
+        shaped(np.sqrt(c2)*np.sqrt(-c0*p)*((8 + c1/(c0*p))/8), shape),
+        shaped(c1*c2*(2*p - 1)**2/4, shape),
     )
 
 

@@ -22,7 +22,7 @@ def heavy_ball_constant(*, mu: ArrayLike, d: ArrayLike) -> Array:
     c0 = d + 1
     c1 = d**2
     c2 = d*mu + d + np.sqrt(c1*mu**2 - 2*c1*mu + c1 + 4*mu)
-    c3 = (1/2)*c2/c0
+    c3 = c2/c0/2
     c4 = -c3
     return shaped(-2*c0*c3**d*(c4 + 1)*(c4 + mu)/c2, shape)
 
@@ -51,7 +51,7 @@ def ema_constant(*, mu: ArrayLike, d: ArrayLike) -> Array:
     c0 = d + 1
     c1 = d**2
     c2 = d*mu + d + np.sqrt(c1*mu**2 - 2*c1*mu + c1 + 4*mu)
-    c3 = (1/2)*c2/c0
+    c3 = c2/c0/2
     c4 = -c3
     return shaped(2*c0*c3**d*(c4 + 1)*(c4 + mu)/(c2*(mu - 1)), shape)
 

@@ -29,7 +29,7 @@ def heavy_ball_constant(
     shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(d), np.shape(s))
     c0 = s*x
     return (
-        shaped((1/2)*c0*d**2 + (1/2)*mu + 1/2, shape),
+        shaped((c0*d**2 + mu + 1)/2, shape),
         shaped(-c0*d - mu + 1, shape),
         shaped(x, shape),
     )
@@ -53,8 +53,8 @@ def heavy_ball_sawtooth(
     shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(N), np.shape(s))
     c0 = s*x*(N - 1)
     return (
-        shaped((1/12)*c0*(2*N - 1) + (1/2)*mu + 1/2, shape),
-        shaped(-1/2*c0 - mu + 1, shape),
+        shaped((c0*(2*N - 1) + 6*mu + 6)/12, shape),
+        shaped((-c0 - 2*mu + 2)/2, shape),
         shaped(x, shape),
     )
 
@@ -78,7 +78,7 @@ def ema_constant(
     c0 = x*(mu - 1)
     c1 = c0*s
     return (
-        shaped(-1/2*c1*d**2 + (1/2)*mu + 1/2, shape),
+        shaped((-c1*d**2 + mu + 1)/2, shape),
         shaped(c1*d - mu + 1, shape),
         shaped(-c0, shape),
     )
@@ -103,8 +103,8 @@ def ema_sawtooth(
     c0 = x*(mu - 1)
     c1 = c0*s*(N - 1)
     return (
-        shaped(-1/12*c1*(2*N - 1) + (1/2)*mu + 1/2, shape),
-        shaped((1/2)*c1 - mu + 1, shape),
+        shaped((-c1*(2*N - 1) + 6*mu + 6)/12, shape),
+        shaped((c1 - 2*mu + 2)/2, shape),
         shaped(-c0, shape),
     )
 
@@ -127,7 +127,7 @@ def nesterov_constant(
     shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(d), np.shape(s))
     c0 = d*s
     return (
-        shaped((1/2)*mu - 1/2*x*(2*c0*mu - d**2*s + mu) + 1/2, shape),
+        shaped((mu - x*(2*c0*mu - d**2*s + mu) + 1)/2, shape),
         shaped(-mu - x*(c0 - mu) + 1, shape),
         shaped(x, shape),
     )
@@ -152,7 +152,7 @@ def nesterov_sawtooth(
     c0 = 6*mu
     c1 = N*s
     return (
-        shaped((1/12)*c0 + (1/12)*x*(2*N**2*s - c0*c1 + c0*s - c0 - 3*c1 + s) + 1/2, shape),
-        shaped(-mu + (1/2)*x*(-c1 + 2*mu + s) + 1, shape),
+        shaped((c0 + x*(2*N**2*s - c0*c1 + c0*s - c0 - 3*c1 + s) + 6)/12, shape),
+        shaped((-2*mu + x*(-c1 + 2*mu + s) + 2)/2, shape),
         shaped(x, shape),
     )

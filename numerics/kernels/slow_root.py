@@ -22,7 +22,7 @@ def heavy_ball_constant(*, mu: ArrayLike, x: ArrayLike, d: ArrayLike, s: ArrayLi
     mu, x, d, s = floats(mu, x, d, s)
     shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(d), np.shape(s))
     c0 = mu - 1
-    return shaped(-c0/x - d*s + (1/2)*(mu + 1)/c0, shape)
+    return shaped((-2*c0/x - 2*d*s + (mu + 1)/c0)/2, shape)
 
 
 def ema_constant(*, mu: ArrayLike, x: ArrayLike, d: ArrayLike, s: ArrayLike) -> Array:
@@ -35,7 +35,7 @@ def ema_constant(*, mu: ArrayLike, x: ArrayLike, d: ArrayLike, s: ArrayLike) -> 
     """
     mu, x, d, s = floats(mu, x, d, s)
     shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(d), np.shape(s))
-    return shaped(-d*s + (1/2)*(mu + 1)/(mu - 1) + 1/x, shape)
+    return shaped((-2*d*s + (mu + 1)/(mu - 1) + 2/x)/2, shape)
 
 
 def nesterov_constant(*, mu: ArrayLike, x: ArrayLike, d: ArrayLike, s: ArrayLike) -> Array:
@@ -49,4 +49,4 @@ def nesterov_constant(*, mu: ArrayLike, x: ArrayLike, d: ArrayLike, s: ArrayLike
     mu, x, d, s = floats(mu, x, d, s)
     shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(d), np.shape(s))
     c0 = mu - 1
-    return shaped(-c0/x - d*s + (1/2)*(2*mu**2 - mu + 1)/c0, shape)
+    return shaped((-2*c0/x - 2*d*s + (2*mu**2 - mu + 1)/c0)/2, shape)

@@ -20,7 +20,7 @@ def delayed_gradient(*, beta: ArrayLike, p_star: ArrayLike) -> tuple[Array, Arra
     beta, p_star = floats(beta, p_star)
     shape = np.broadcast_shapes(np.shape(beta), np.shape(p_star))
     c0 = p_star*(p_star - 1)
-    c1 = -beta*c0 - 1/2*np.sqrt(-c0)*(2*p_star - 1)
+    c1 = (-2*beta*c0 - np.sqrt(-c0)*(2*p_star - 1))/2
     return (
         shaped(0, shape),
         shaped(c1, shape),
@@ -45,8 +45,8 @@ def stale_samples(*, beta: ArrayLike, p_star: ArrayLike) -> tuple[Array, Array, 
     c5 = c3*c4
     return (
         shaped(-c1 - c5, shape),
-        shaped(c4*(p_star - 1/2), shape),
-        shaped(-c1 - 1/2*c5, shape),
+        shaped(c4*((2*p_star - 1)/2), shape),
+        shaped((-2*c1 - c5)/2, shape),
         shaped(c3/(2*beta*c4 - c2 + 1), shape),
     )
 
@@ -70,7 +70,7 @@ def stale_samples_ratio(
     c4 = c3 - 1
     return (
         shaped(-c1, shape),
-        shaped(-c2*(p_star - 1/2), shape),
-        shaped(-c1 - 1/2*c2*c4, shape),
+        shaped(-c2*((2*p_star - 1)/2), shape),
+        shaped((-2*c1 - c2*c4)/2, shape),
         shaped(-c4/(2*beta*c2 - c3 + 1), shape),
     )

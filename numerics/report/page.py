@@ -72,7 +72,8 @@ def _head(report: Report) -> str:
         "<header>\n<h1>GRPO dynamics, derived and audited</h1>\n"
         '<p class="lede">What has been published about the training dynamics of Group Relative '
         "Policy Optimization, held against what follows from its own update rule. Every formula "
-        "used to judge was derived by steps that were checked when they were made; every verdict "
+        "used to judge was derived step by step, each checked when it was made or marked as "
+        "argued in words; every verdict "
         f'says what it rests on.</p>\n<ul class="tally">{shown}</ul>\n'
         f"{'' if report.as_expected else alarm}</header>"
     )

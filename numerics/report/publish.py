@@ -8,7 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-__all__ = ["OutputError", "staged"]
+__all__ = ["FILES", "OutputError", "staged"]
+
+#: The files of a report.
+FILES = ("index.html", "report.json")
 
 
 class OutputError(ValueError):
@@ -32,6 +35,11 @@ def staged(out: Path) -> Iterator[Path]:
     out = out.absolute()
     if out.exists() and not out.is_dir():
         raise OutputError(f"{out} is a file; give --out a directory")
+    if out.is_symlink() and not out.exists():
+        raise OutputError(f"{out} is a link that leads nowhere; give --out a directory")
+    for name in FILES:
+        if (out / name).is_dir():
+            raise OutputError(f"{out / name} is a directory where the report would write a file")
     out.parent.mkdir(parents=True, exist_ok=True)
     home = out if out.is_dir() else out.parent
     with TemporaryDirectory(prefix=".unfinished-", dir=home) as scratch:

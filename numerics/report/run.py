@@ -47,6 +47,7 @@ class Shown:
     title: str
     provenance: str
     rung: str
+    rungs: tuple[str, ...]
     data: Mapping[str, object]
     html: str
 
@@ -132,7 +133,8 @@ def _derivation(id: str) -> Shown:
     (part,) = (title for title, rows in PARTS.items() if CATALOGUE[id] in rows)
     made = derivation(id, **CATALOGUE[id].shown()[0])
     data, page = derivation_json(made), derivation_html(made)
-    return Shown(part, id, made.title, made.provenance.value, made.rung.word, data, page)
+    rungs = tuple(step.rung.word for step in made.steps)
+    return Shown(part, id, made.title, made.provenance.value, made.rung.word, rungs, data, page)
 
 
 _KINDS: Mapping[str, Callable[[str], Any]] = {

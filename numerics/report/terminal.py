@@ -29,12 +29,15 @@ def render(report: Report) -> str:
         for name, audited in judged.readings:
             lines += _row(label, name, audited)
             label = ""
+    rungs = [rung for shown in report.derivations for rung in shown.rungs]
+    steps, argued = len(rungs), rungs.count("none")
     readings = [audited for judged in report.record for _, audited in judged.readings]
     lines += [
         "-" * _COLUMNS,
         f"the record   {len(report.record)} entries, {_counts(readings)}",
         f"the theory   {len(report.statements)} statements, {_counts(report.statements)}",
-        f"derivations  {len(report.derivations)}, every step checked",
+        f"derivations  {len(report.derivations)}, {argued} of {steps} steps argued in words, "
+        "all others checked",
         *_crosschecks(report),
     ]
     return "\n".join(lines)
