@@ -16,7 +16,7 @@ from derivations.claim import Claim, Relation, Verdict, VerdictWord
 from derivations.domain import Domain
 from derivations.formula import Formula
 from derivations.judge.comparison import Comparison
-from derivations.judge.family import judge_family
+from derivations.judge.family import FAR_LAGS, judge_family
 from derivations.judge.order import judge_order
 from derivations.judge.region import Region, judge_region
 from derivations.judge.value import Value, judge_value
@@ -56,6 +56,7 @@ def decide(claim: Claim, target: Target, setting: Setting, formula: Formula) -> 
         printed=condition,
         domains=_domains(claim, setting, [condition]),
         theorems=sufficient_for_every_lag(setting.update) if seeks_theorem else (),
+        beyond=FAR_LAGS if target.name == "threshold" else (),
     )
 
 

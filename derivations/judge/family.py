@@ -36,6 +36,7 @@ def judge_family(
     printed: sp.Basic,
     domains: Mapping[sp.Symbol, Domain],
     theorems: Sequence[Theorem] = (),
+    beyond: Sequence[int] = FAR_LAGS,
 ) -> Verdict:
     """Judge a claim for every lag of a domain.
 
@@ -51,10 +52,12 @@ def judge_family(
         The printed condition and the domain of its symbols, for the theorem route.
     theorems
         Derived (first lag, relation) pairs: the relation suffices for every lag from the first on.
+    beyond
+        Lags looked at after the first ones, where the claim can be judged at them.
     """
     listed = list(islice(lags.integers(), FAR if not lags.finite else 4096))
     verdicts: list[tuple[int, Verdict]] = []
-    far = [value for value in FAR_LAGS if Fraction(value) in lags and value > listed[-1]]
+    far = [value for value in beyond if Fraction(value) in lags and value > listed[-1]]
     for value in listed if lags.finite else [*listed, *far]:
         verdict = judge(value)
         if verdict.word is not VerdictWord.HOLDS:

@@ -14,13 +14,13 @@ from derivations.judge.value import Value
 from derivations.notation import quantity
 from derivations.results import slow_root, variance
 from derivations.results.stability_conditions import is_stable_at
-from derivations.targets.base import LINEAR, Setting, Target, every_lag
+from derivations.targets.base import LINEAR, Setting, Target, TargetError, every_lag
 
 __all__ = ["SPECTRUM", "radius_ball"]
 
 _x = quantity("x")
-#: Lags up to which the variance is carried as a rational function; beyond, it is exact pointwise.
-CLOSED_VARIANCE = 3
+#: Lags up to which the variance is written out as a rational function.
+CLOSED_VARIANCE = 6
 
 
 def _polynomial(setting: Setting) -> tuple[sp.Poly, int]:
@@ -107,6 +107,11 @@ def _variance(setting: Setting) -> Value:
     def stable(point: Point) -> bool:
         return is_stable_at(update, {**setting.pinned, **point})
 
+    if update.steps is not None and update.steps > CLOSED_VARIANCE:
+        raise TargetError(
+            f"the variance is written out for lags up to {CLOSED_VARIANCE}; "
+            "grpo-dynamics predict gives it in numbers at any lag"
+        )
     derived = variance.derive(update)
     return Value(derived["variance"], exists=stable, basis=(derived.id,))
 
