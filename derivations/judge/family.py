@@ -1,7 +1,7 @@
 r"""Claims about every lag: a theorem where there is one, otherwise lag by lag.
 
 A refutation at one lag refutes the whole claim. Holding at finitely many lags proves nothing about
-the rest, so without a theorem an unbounded family reaches the rung ``tested`` at most, and says
+the rest, so without a theorem a large family reaches the rung ``tested`` at most, and says
 how far it went.
 """
 
@@ -21,7 +21,9 @@ from derivations.judge import smt
 
 __all__ = ["FAR", "judge_family"]
 
-#: Lags judged one by one when the family is unbounded, and some beyond in case it fails late.
+#: A family of up to this many lags is judged at every one of them.
+WHOLE = 16
+#: Lags judged one by one when the family is larger, and some beyond in case it fails late.
 FAR = 6
 FAR_LAGS = (8, 16)
 
@@ -55,10 +57,13 @@ def judge_family(
     beyond
         Lags looked at after the first ones, where the claim can be judged at them.
     """
-    listed = list(islice(lags.integers(), FAR if not lags.finite else 4096))
+    listed = list(islice(lags.integers(), WHOLE + 1))
+    complete = lags.finite and len(listed) <= WHOLE
+    if not complete:
+        listed = listed[:FAR]
     verdicts: list[tuple[int, Verdict]] = []
     far = [value for value in beyond if Fraction(value) in lags and value > listed[-1]]
-    for value in listed if lags.finite else [*listed, *far]:
+    for value in listed if complete else [*listed, *far]:
         verdict = judge(value)
         if verdict.word is not VerdictWord.HOLDS:
             return verdict
@@ -66,7 +71,7 @@ def judge_family(
     first = verdicts[0][1]
     weakest = min((v for _, v in verdicts), key=lambda v: v.evidence.rung)
     covered = f"{lag.name} = {listed[0]}..{listed[-1]}"
-    if lags.finite:
+    if complete:
         evidence = replace(weakest.evidence, domain=_spread(weakest, covered))
         return _labelled(replace(weakest, evidence=evidence), lag, listed[0])
     for start, relation in theorems:
@@ -93,7 +98,7 @@ def judge_family(
         f"{weakest.evidence.method}; {lag.name} one by one",
         _spread(weakest, f"{covered} of {lags}"),
     )
-    note = f"judged at {covered} only, of infinitely many; no theorem covers the others"
+    note = f"judged at {covered} only; no theorem covers the others"
     return _labelled(replace(first, evidence=evidence, notes=(*first.notes, note)), lag, listed[0])
 
 
