@@ -145,7 +145,7 @@ def _index() -> str:
             d = derivation(row.id, **row.shown()[0])
             title_of = markdown_prose(d.title)
             lines.append(
-                f"| {_link(row.id)} | {title_of} | {d.provenance.value} | {d.rung.word} |"
+                f"| {_link(row.id)} | {title_of} | {d.provenance.value} | {d.evidence} |"
             )
         parts += [f"## {title}", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"

@@ -71,6 +71,15 @@ class Derivation:
         """The weakest rung of any checked step."""
         return min((s.rung for s in self.steps if s.rung is not Rung.NONE), default=Rung.NONE)
 
+    @property
+    def evidence(self) -> str:
+        """The rung in words, with the number of steps that no machine has checked."""
+        left = sum(step.rung is Rung.NONE for step in self.steps)
+        if not left:
+            return self.rung.word
+        steps = "1 step" if left == 1 else f"{left} steps"
+        return f"{self.rung.word}, but for {steps} not machine-checked"
+
     def __getitem__(self, name: str) -> sp.Basic:
         return self.results[name]
 
@@ -179,9 +188,9 @@ class Workings:
         outcome = smt.entails(hypotheses, [conclusion])
         rung = Rung.PROVED
         if outcome.answer is smt.Answer.MISSING:
-            rung = Rung.TESTED
             outcome = trial.entails(hypotheses, [conclusion])
-        if outcome.answer is not smt.Answer.YES:
+            rung = Rung.NONE if outcome.answer is smt.Answer.UNKNOWN else Rung.TESTED
+        if rung is not Rung.NONE and outcome.answer is not smt.Answer.YES:
             raise StepError(f"{self.id}, step {name!r}: {outcome.answer.value} {outcome.model}")
         states = sp.Implies(sp.And(*hypotheses, evaluate=False), conclusion, evaluate=False)
         self._steps.append(Step(name, states, because, outcome.method, rung))

@@ -130,7 +130,7 @@ def markdown(
     d, words = derivation, markdown_prose
     head, sub = "#" * level, "#" * (level + 1)
     parts = [f"{head} {d.id}: {words(d.title)}"]
-    parts.append(f"Provenance: **{d.provenance.value}**. Evidence: **{d.rung.word}**.")
+    parts.append(f"Provenance: **{d.provenance.value}**. Evidence: **{d.evidence}**.")
     if d.use:
         parts.append(words(d.use))
     if d.depends:
@@ -163,7 +163,7 @@ def latex(derivation: Derivation) -> str:
     )
     lines = [
         rf"\subsection*{{{words(f'{d.id}: {d.title}')}}}",
-        f"Provenance: {d.provenance.value}. Evidence: {d.rung.word}. {words(d.use)}",
+        f"Provenance: {d.provenance.value}. Evidence: {d.evidence}. {words(d.use)}",
         rf"\paragraph{{Premises}} {'; '.join(premises)}.",
     ]
     for number, step in enumerate(d.steps, 1):
@@ -201,7 +201,7 @@ def html(derivation: Derivation) -> str:
     rests = f" Rests on {words(', '.join(d.depends))}." if d.depends else ""
     return (
         f'<section class="derivation" id="{words(d.id)}"><h3>{words(f"{d.id}: {d.title}")}</h3>'
-        f"<p>Provenance: <b>{d.provenance.value}</b>. Evidence: <b>{d.rung.word}</b>.{rests} "
+        f"<p>Provenance: <b>{d.provenance.value}</b>. Evidence: <b>{d.evidence}</b>.{rests} "
         f'{words(d.use)}</p><h4>Premises</h4><dl class="premises">{premises}</dl>'
         f'<h4>Steps</h4><ol class="steps">{steps}</ol><h4>Result</h4>{results}</section>'
     )

@@ -47,7 +47,7 @@ def _formula(expression: sp.Basic | str, indent: int, name: str = "") -> str:
 def text(derivation: Derivation) -> str:
     """Return the derivation for an 80-column terminal; its formulas can go into a claims file."""
     d = derivation
-    lines = [_prose(f"{d.id}: {d.title}"), f"{d.provenance.value}, {d.rung.word}", "", "premises"]
+    lines = [_prose(f"{d.id}: {d.title}"), f"{d.provenance.value}, {d.evidence}", "", "premises"]
     for name, value in d.premises.items():
         as_is = isinstance(value, str)
         lines.append(
@@ -78,6 +78,7 @@ def json(derivation: Derivation) -> dict[str, Any]:
         "title": d.title,
         "provenance": d.provenance.value,
         "rung": d.rung.word,
+        "evidence": d.evidence,
         "premises": {
             name: value if isinstance(value, str) else typeset.text(value)
             for name, value in d.premises.items()

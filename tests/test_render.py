@@ -201,7 +201,8 @@ def test_json_is_plain_data() -> None:
     assert json.loads(json.dumps(data)) == data
     assert json.loads(render.render(small(), "json")) == data
     assert list(data) == [
-        "id", "title", "provenance", "rung", "premises", "steps", "results", "depends", "use",
+        "id", "title", "provenance", "rung", "evidence", "premises", "steps", "results", "depends",
+        "use",
     ]  # fmt: skip
     assert data["steps"][1] == {
         "name": "force", "states": "g = -d*x", "latex": "g = - d x", "because": "g_k = -x q_{k-d}",
@@ -274,3 +275,12 @@ def test_sides_that_came_out_alike_are_shown_once() -> None:
     shown = render.text(work.close())
     assert "      2*x/d\n" in shown
     assert "proved: computed in two ways, with this result" in shown
+
+
+def test_a_step_argued_in_words_is_counted_with_the_evidence() -> None:
+    work = Workings("argued", "Argued", Provenance.EXTENSION, {})
+    work.equal("sum", sp.Integer(1) + 1, sp.Integer(2), "arithmetic")
+    assert work.close().evidence == "proved"
+    work.argue("leap", sp.true, "it is clear")
+    assert work.close().evidence == "proved, but for 1 step not machine-checked"
+    assert "but for 1 step not machine-checked" in render.text(work.close())

@@ -82,18 +82,27 @@ def entails(hypotheses: Sequence[sp.Basic], conclusions: Sequence[sp.Basic]) -> 
     Returns
     -------
     Outcome
-        ``YES`` means no counterexample among :data:`EXAMPLES` points that satisfy the hypotheses
-        being looked for; the method says so.
+        ``YES`` means that no example that met the hypotheses broke a conclusion; ``UNKNOWN`` that
+        no example met them, so that nothing was tested.
     """
     symbols = sorted(set().union(*(r.free_symbols for r in (*hypotheses, *conclusions))), key=str)
     domains = {s: QUANTITIES[s.name].domain if s.name in QUANTITIES else Domain() for s in symbols}
 
+    met = 0
+
     def broken(point: Mapping[sp.Symbol, Fraction]) -> bool:
-        return all(_true_at(h, point) for h in hypotheses) and not all(
-            _true_at(c, point) for c in conclusions
-        )
+        nonlocal met
+        if not all(_true_at(h, point) for h in hypotheses):
+            return False
+        met += 1
+        return not all(_true_at(c, point) for c in conclusions)
 
     model = find(domains, broken)
     if model is not None:
         return Outcome(Answer.NO, "hypothesis found a counterexample", model)
-    return Outcome(Answer.YES, f"z3 is not installed; tested by hypothesis on {EXAMPLES} examples")
+    missing = "z3 is not installed"
+    if not met:
+        return Outcome(
+            Answer.UNKNOWN, f"{missing}, and none of {EXAMPLES} examples met the hypotheses"
+        )
+    return Outcome(Answer.YES, f"{missing}; tested by hypothesis on {met} examples")

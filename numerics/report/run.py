@@ -134,7 +134,7 @@ def _derivation(id: str) -> Shown:
     made = derivation(id, **CATALOGUE[id].shown()[0])
     data, page = derivation_json(made), derivation_html(made)
     rungs = tuple(step.rung.word for step in made.steps)
-    return Shown(part, id, made.title, made.provenance.value, made.rung.word, rungs, data, page)
+    return Shown(part, id, made.title, made.provenance.value, made.evidence, rungs, data, page)
 
 
 _KINDS: Mapping[str, Callable[[str], Any]] = {
