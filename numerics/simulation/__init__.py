@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numerics.simulation._inputs import InvalidInput, UnknownName
+from numerics.inputs import InvalidInput, UnknownName
 from numerics.simulation.mean_field import STALENESS, success_probability, two_arm_drift
 from numerics.simulation.measure import (
     BorderNotFound,

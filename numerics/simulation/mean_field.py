@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from numerics.simulation._inputs import InvalidInput, Values, known_name, numbers
+from numerics.inputs import InvalidInput, Values, known_name, numbers
 from numerics.simulation.scalar_map import Drift
 
 #: Where the lag acts. Only the first is the source's equation (3); trainers do the others.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.simulation._inputs import (
+from numerics.inputs import (
     InvalidInput,
     Values,
     check_momentum,

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from numerics.simulation._inputs import Values, known_name
+from numerics.inputs import Values, known_name
 
 
 def heavy_ball(

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.simulation._inputs import (
+from numerics.inputs import (
     InvalidInput,
     Values,
     check_momentum,

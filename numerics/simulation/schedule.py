@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from numerics.simulation._inputs import InvalidInput, whole_number
+from numerics.inputs import InvalidInput, whole_number
 
 
 @runtime_checkable

@@ -1,4 +1,4 @@
-"""What every function of this package checks before it does any work."""
+"""What every numerical function checks before it does any work."""
 
 from __future__ import annotations
 
