@@ -16,8 +16,8 @@ from sympy.core.relational import Relational
 from derivations.formula.bounded import BoundedAlgebra, Refused
 from derivations.formula.errors import FormulaError
 from derivations.formula.language import CONSTANTS, FUNCTIONS
+from derivations.formula.spelling import Token
 from derivations.formula.stream import TokenStream
-from derivations.formula.tokens import Token
 
 MAX_NESTING = 100  # of operands in operands: a parenthesis around a sum of products counts as three
 

@@ -6,7 +6,8 @@ import difflib
 from collections.abc import Collection
 
 from derivations.formula.errors import FormulaError, quote
-from derivations.formula.tokens import Token, tokenize
+from derivations.formula.spelling import Token
+from derivations.formula.tokens import tokenize
 
 _ADVICE = {
     "e": "write exp(1)",
@@ -24,7 +25,7 @@ class TokenStream:
     def __init__(self, text: str, names: Collection[str]) -> None:
         self.text = text
         self.names = names
-        self.tokens = list(tokenize(text))
+        self.tokens = tokenize(text)
         self.index = 0
 
     @property

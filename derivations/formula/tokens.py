@@ -1,66 +1,36 @@
-r"""From characters to tokens: the one place that knows how a formula is spelt.
+r"""From characters to tokens, in plain text or Unicode here, in LaTeX next door.
 
-The parser sees tokens only, so another spelling (LaTeX, say) is another tokenizer.
+The parser sees tokens only, so another spelling is another tokenizer.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 from derivations.formula.errors import FormulaError, quote
+from derivations.formula.juxtaposition import ends_operand, product_sign
+from derivations.formula.latex import is_latex, latex_tokens
+from derivations.formula.spelling import GREEK, OPERATORS, Token
 
 MAX_CHARACTERS = 10_000
 MAX_TOKENS = 2_000
 
-# The one small table of spellings, printed -> token. A Greek letter is a name of its own, never a
-# part of a longer one, so that a product of two letters is not read as an unknown name.
-_GREEK = (
-    "α alpha  β beta  γ gamma  δ delta  ε epsilon  ζ zeta  η eta  θ theta  ι iota  κ kappa  "
-    "λ lambda  μ mu  ν nu  ξ xi  ο omicron  π pi  ρ rho  σ sigma  τ tau  υ upsilon  φ phi  "
-    "χ chi  ψ psi  ω omega"
-)
-_NAMES = {**dict(re.findall(r"(\w) (\w+)", _GREEK)), "\N{MICRO SIGN}": "mu"}
-_OPERATORS = {
-    **{operator: operator for operator in ("**", "<=", ">=", "==", *"+-*/()<>,")},
-    "^": "**",
-    "=": "==",
-    "\N{MINUS SIGN}": "-",
-    "\N{MULTIPLICATION SIGN}": "*",
-    "\N{MIDDLE DOT}": "*",
-    "\N{DOT OPERATOR}": "*",
-    "\N{LESS-THAN OR EQUAL TO}": "<=",
-    "\N{GREATER-THAN OR EQUAL TO}": ">=",
-}
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
 _TOKEN = re.compile(
     rf"""
     (?P<space> [ \t\r\n]+ )
   | (?P<number> (?: [0-9]+ (?: \.[0-9]* )? | \.[0-9]+ ) (?: [eE][+-]?[0-9]+ )? )
-  | (?P<name> [A-Za-z_][A-Za-z0-9_]* | [{"".join(_NAMES)}] )
+  | (?P<name> [A-Za-z_][A-Za-z0-9_]* | [{"".join(GREEK)}] )
   | (?P<superscript> ⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+ )
-  | (?P<operator> {"|".join(map(re.escape, sorted(_OPERATORS, key=len, reverse=True)))} )
+  | (?P<operator> {"|".join(map(re.escape, sorted(OPERATORS, key=len, reverse=True)))} )
     """,
     re.VERBOSE,
 )
 
-Kind = Literal["number", "name", "superscript", "operator", "end"]
 
-
-@dataclass(frozen=True)
-class Token:
-    """One token: its kind, its plain spelling, and where it starts in the text."""
-
-    kind: Kind
-    text: str
-    position: int
-
-
-def tokenize(text: str) -> Iterator[Token]:
-    r"""Yield the tokens of a formula in plain text or Unicode, and last one of kind ``end``.
+def tokenize(text: str) -> list[Token]:
+    r"""Return the tokens of a formula in plain text, Unicode or LaTeX, the last of kind ``end``.
 
     Parameters
     ----------
@@ -78,7 +48,15 @@ def tokenize(text: str) -> Iterator[Token]:
         raise FormulaError(
             f"a formula has at most {MAX_CHARACTERS} characters, this one has {len(text)}", text
         )
-    position = count = 0
+    made = latex_tokens(text) if is_latex(text) else _plain_tokens(text)
+    if len(made) > MAX_TOKENS + 1:
+        raise FormulaError(f"a formula has at most {MAX_TOKENS} tokens", text, made[-2].position)
+    return made
+
+
+def _plain_tokens(text: str) -> list[Token]:
+    made: list[Token] = []
+    position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
@@ -89,12 +67,21 @@ def tokenize(text: str) -> Iterator[Token]:
                 position,
             )
         if match.lastgroup != "space":
-            count += 1
-            if count > MAX_TOKENS:
-                raise FormulaError(f"a formula has at most {MAX_TOKENS} tokens", text, position)
-            yield _token(match)
+            token = _token(match)
+            if _greek_product(text, made, token):
+                made.append(product_sign(made, token.text, text, position))
+            made.append(token)
         position = match.end()
-    yield Token("end", "", len(text))
+    return [*made, Token("end", "", len(text))]
+
+
+def _greek_product(text: str, made: list[Token], token: Token) -> bool:
+    """Whether a Greek letter stands beside another operand: in plain text the only bare product."""
+    if not made or not ends_operand(made[-1]):
+        return False
+    if token.kind not in ("name", "number") and token.text != "(":
+        return False
+    return text[token.position] in GREEK or text[made[-1].position] in GREEK
 
 
 def _token(match: re.Match[str]) -> Token:
@@ -104,5 +91,5 @@ def _token(match: re.Match[str]) -> Token:
     if match.lastgroup == "superscript":
         return Token("superscript", text.translate(_SUPERSCRIPTS), start)
     if match.lastgroup == "operator" or text == "and":
-        return Token("operator", _OPERATORS.get(text, text), start)
-    return Token("name", _NAMES.get(text, text), start)
+        return Token("operator", OPERATORS.get(text, text), start)
+    return Token("name", GREEK.get(text, text), start)

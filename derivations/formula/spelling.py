@@ -1,0 +1,38 @@
+r"""What every spelling of a formula shares: the token, the Greek letters, the operators."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+# Printed -> token. A Greek letter is a name of its own, never a part of a longer one, so that a
+# product of two letters is not read as an unknown name.
+_GREEK = (
+    "α alpha  β beta  γ gamma  δ delta  ε epsilon  ζ zeta  η eta  θ theta  ι iota  κ kappa  "
+    "λ lambda  μ mu  ν nu  ξ xi  ο omicron  π pi  ρ rho  σ sigma  τ tau  υ upsilon  φ phi  "
+    "χ chi  ψ psi  ω omega"
+)
+GREEK: dict[str, str] = {**dict(re.findall(r"(\w) (\w+)", _GREEK)), "\N{MICRO SIGN}": "mu"}
+OPERATORS = {
+    **{operator: operator for operator in ("**", "<=", ">=", "==", *"+-*/()<>,")},
+    "^": "**",
+    "=": "==",
+    "\N{MINUS SIGN}": "-",
+    "\N{MULTIPLICATION SIGN}": "*",
+    "\N{MIDDLE DOT}": "*",
+    "\N{DOT OPERATOR}": "*",
+    "\N{LESS-THAN OR EQUAL TO}": "<=",
+    "\N{GREATER-THAN OR EQUAL TO}": ">=",
+}
+
+Kind = Literal["number", "name", "superscript", "operator", "end"]
+
+
+@dataclass(frozen=True)
+class Token:
+    """One token: its kind, its plain spelling, and where it starts in the text."""
+
+    kind: Kind
+    text: str
+    position: int
