@@ -22,6 +22,7 @@ from derivations.notation import quantity
 from derivations.targets import TARGETS, Target, TargetError
 from derivations.targets.base import Setting
 from derivations.update import nearest
+from derivations.vocabulary import in_x, vocabulary
 
 __all__ = ["Audited", "audit_files", "judge_claim"]
 
@@ -133,8 +134,8 @@ def judge_claim(claim: Claim) -> Audited:
 def _prepare(claim: Claim) -> tuple[Target, Setting, Formula]:
     """Read the conventions and the formula, without deriving anything."""
     target = TARGETS[claim.quantity]
-    allowed = {name: quantity(name) for name in target.symbols}
-    formula = parse_formula(claim.says, allowed)
+    allowed = vocabulary(target.symbols, claim.symbols, claim.model)
+    formula = in_x(parse_formula(claim.says, allowed), target.symbols)
     free = frozenset(s.name for s in as_printed(formula).free_symbols)
     setting = target.read(claim.model, free | frozenset(claim.domain))
     pinned = {

@@ -97,6 +97,8 @@ class Claim:
         Conventions the quantity depends on, by name.
     domain
         Ranges narrower than the quantities' own, by symbol name.
+    symbols
+        Printed names to the theory's, where they differ.
     statement
         The claim in words.
     source, provenance, depends
@@ -115,6 +117,7 @@ class Claim:
     small: str = "x"
     model: Mapping[str, object] = field(default_factory=dict)
     domain: Mapping[str, Domain] = field(default_factory=dict)
+    symbols: Mapping[str, str] = field(default_factory=dict)
     statement: str = ""
     source: Source = Source()
     provenance: Provenance | None = None

@@ -9,13 +9,16 @@ import tomllib
 from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from derivations.claim import Claim, Provenance, Relation, Source, VerdictWord
 from derivations.domain import Domain, DomainError, rational
+from derivations.formula import FormulaError
 from derivations.notation import QUANTITIES
 from derivations.targets import TARGETS
 from derivations.update import nearest
+from derivations.vocabulary import legal_name
 
 __all__ = ["ClaimFileError", "read_claims", "read_tables"]
 
@@ -23,6 +26,7 @@ _KEYS = (
     "id",
     "quantity",
     "says",
+    "symbols",
     "relation",
     "order",
     "small",
@@ -35,6 +39,7 @@ _KEYS = (
     "expect",
     "meaning",
 )
+_NONE: Mapping[str, str] = MappingProxyType({})
 _REQUIRED = ("id", "quantity", "says", "relation")
 
 
@@ -80,10 +85,15 @@ def read_claims(path: str | Path) -> list[Claim]:
     """
     tables = read_tables(path)
     for name in tables:
-        if name != "claim":
+        if name not in ("claim", "symbols"):
             raise ClaimFileError(
-                f"{path}: unknown table {name!r}; a claim file has [[claim]] tables"
+                f"{path}: unknown table {name!r}; a claim file has [[claim]] tables and one "
+                "[symbols] table"
             )
+    try:
+        shared = _symbols(tables.get("symbols", {}))
+    except FormulaError as error:
+        raise ClaimFileError(f"{path}: {error}") from error
     rows = tables.get("claim", [])
     if not isinstance(rows, list) or not rows:
         raise ClaimFileError(f"{path}: no claims; write one or more [[claim]] tables")
@@ -95,8 +105,8 @@ def read_claims(path: str | Path) -> list[Claim]:
         if not isinstance(row, dict):
             raise ClaimFileError(f"{where}: is not a table")
         try:
-            claim = claim_from(row)
-        except (ClaimFileError, DomainError) as error:
+            claim = claim_from(row, shared)
+        except (ClaimFileError, DomainError, FormulaError) as error:
             raise ClaimFileError(f"{where}: {error}") from error
         if claim.id in seen:
             raise ClaimFileError(f"{where}: the id is used twice; ids are permanent names")
@@ -105,13 +115,15 @@ def read_claims(path: str | Path) -> list[Claim]:
     return claims
 
 
-def claim_from(row: Mapping[str, Any]) -> Claim:
-    """Return one claim from its table.
+def claim_from(row: Mapping[str, Any], shared: Mapping[str, str] = _NONE) -> Claim:
+    """Return one claim from its table; `shared` is the symbol table of its file.
 
     Raises
     ------
     ClaimFileError
         If a key is missing, unknown or has the wrong type.
+    FormulaError
+        If a symbol table is not one of printed names and the theory's.
     """
     for key in row:
         if key not in _KEYS:
@@ -148,15 +160,17 @@ def claim_from(row: Mapping[str, Any]) -> Claim:
     depends = row.get("depends", [])
     if not isinstance(depends, list) or not all(type(each) is str for each in depends):
         raise ClaimFileError("depends must be a list of ids in quotes")
+    symbols = {**shared, **_symbols(row.get("symbols", {}))}
     return Claim(
         id=row["id"],
         quantity=row["quantity"],
         says=row["says"],
+        symbols=symbols,
         relation=relation,
         order=order,
         small=row.get("small", "x"),
         model=model,
-        domain=_domains(row.get("domain", {})),
+        domain=_domains(row.get("domain", {}), symbols),
         statement=row.get("statement", ""),
         source=_source(row.get("source", {})),
         provenance=_word(Provenance, "provenance", row["provenance"])
@@ -189,11 +203,18 @@ def _source(value: object) -> Source:
     return Source(**{key: str(text) for key, text in value.items()})
 
 
-def _domains(value: object) -> dict[str, Domain]:
+def _symbols(value: object) -> dict[str, str]:
+    if not isinstance(value, dict):
+        raise ClaimFileError('symbols must be a table, such as { K_ref = "d", lambda = "K" }')
+    return {printed: legal_name(printed, meant) for printed, meant in value.items()}
+
+
+def _domains(value: object, symbols: Mapping[str, str]) -> dict[str, Domain]:
     if not isinstance(value, dict):
         raise ClaimFileError("domain must be a table of ranges, such as { mu = [0, 0.99] }")
     out = {}
-    for name, ends in value.items():
+    for printed, ends in value.items():
+        name = symbols.get(printed, printed)
         if name not in QUANTITIES:
             raise ClaimFileError(
                 f"domain of an unknown symbol {name!r}{nearest(name, QUANTITIES)} "
