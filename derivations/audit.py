@@ -7,7 +7,7 @@ on the claim's domain, and hand them to the judge that the relation asks for.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -17,6 +17,7 @@ import sympy as sp
 from derivations.claim import Claim, Relation, Verdict
 from derivations.claim_file import ClaimFileError, read_claims
 from derivations.decide import as_printed, decide
+from derivations.explain import Explanation, explain
 from derivations.formula import Formula, FormulaError, parse_formula
 from derivations.notation import quantity
 from derivations.targets import TARGETS, Target, TargetError
@@ -35,6 +36,7 @@ class Audited:
     verdict: Verdict
     conventions: Mapping[str, str]
     file: str = ""
+    explanation: Explanation = field(default_factory=Explanation)
 
     @property
     def as_expected(self) -> bool:
@@ -59,6 +61,7 @@ class Audited:
             "as_expected": self.as_expected,
             "witness": verdict.witness,
             "notes": list(verdict.notes),
+            **self.explanation.json(),
             "statement": claim.statement,
             "source": str(claim.source),
             "provenance": claim.provenance.value if claim.provenance is not None else None,
@@ -73,6 +76,8 @@ _Ready = tuple[str, Claim, tuple[Target, Setting, Formula]]
 def audit_files(
     paths: Iterable[str | Path],
     progress: Callable[[list[_Ready]], Iterable[_Ready]] = lambda rows: rows,
+    *,
+    explained: bool = False,
 ) -> list[Audited]:
     """Judge every claim of every file.
 
@@ -84,6 +89,8 @@ def audit_files(
         Claim files.
     progress
         Wraps the iteration over the claims being judged, for a progress bar.
+    explained
+        Whether to look for the reading or the slip of every refuted claim, which takes longer.
 
     Raises
     ------
@@ -101,11 +108,23 @@ def audit_files(
         seen[claim.id] = path
     ready = [(path, claim, _named(path, claim, partial(_prepare, claim))) for path, claim in claims]
     return [
-        Audited(
-            claim, _named(path, claim, partial(decide, claim, *read)), read[1].conventions(), path
-        )
+        _named(path, claim, partial(_judged, claim, *read, file=path, explained=explained))
         for path, claim, read in progress(ready)
     ]
+
+
+def _judged(
+    claim: Claim,
+    target: Target,
+    setting: Setting,
+    formula: Formula,
+    *,
+    file: str = "",
+    explained: bool = False,
+) -> Audited:
+    verdict = decide(claim, target, setting, formula)
+    near = explain(claim, target, setting, formula, verdict) if explained else Explanation()
+    return Audited(claim, verdict, setting.conventions(), file, near)
 
 
 _T = TypeVar("_T")
@@ -119,16 +138,15 @@ def _named(path: str, claim: Claim, work: Callable[[], _T]) -> _T:
         raise ClaimFileError(f"{path}: claim {claim.id!r}: {error}") from error
 
 
-def judge_claim(claim: Claim) -> Audited:
-    """Judge one claim.
+def judge_claim(claim: Claim, *, explained: bool = False) -> Audited:
+    """Judge one claim, and if wanted look for the reading or the slip of a refuted one.
 
     Raises
     ------
     TargetError, FormulaError, ClaimFileError
         If the claim cannot be judged as written.
     """
-    ready = _prepare(claim)
-    return Audited(claim, decide(claim, *ready), ready[1].conventions())
+    return _judged(claim, *_prepare(claim), explained=explained)
 
 
 def _prepare(claim: Claim) -> tuple[Target, Setting, Formula]:

@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     from numerics.progress import progress
     from numerics.report.witness import confirm
 
-    audited = audit_files(args.files, lambda claims: progress(claims, "audit"))
+    audited = audit_files(args.files, lambda claims: progress(claims, "audit"), explained=True)
     rows = [(row, confirm(row)) for row in audited]
     if args.json:
         print_json([{**row.json(), "on_the_map": on_the_map} for row, on_the_map in rows])
@@ -67,8 +67,20 @@ def _block(row: Audited, on_the_map: str) -> str:
         ("differs", verdict.difference if verdict.difference != "0" else ""),
         ("smallest", ": ".join(filter(None, (point, verdict.witness)))),
         ("simulated", on_the_map),
+        ("ratio", row.explanation.ratio),
+        *(("agrees", where) for where in row.explanation.agrees),
+        *(("reading", f"holds {reading}") for reading in row.explanation.readings),
+        ("reading", _no_reading(row)),
+        *(("slip?", f"holds after one change: {each}") for each in row.explanation.corrections),
         ("evidence", "; ".join(filter(None, (verdict.evidence.method, verdict.evidence.domain)))),
         *(("note", note) for note in verdict.notes),
     ]
     head = wrapped(f"{claim.id}  {claim.quantity}; {conventions}  {word}", indent=0, hanging=2)
     return f"{head}\n{table((name, text) for name, text in lines if text)}\n"
+
+
+def _no_reading(row: Audited) -> str:
+    near = row.explanation
+    if near.readings or not near.tried:
+        return ""
+    return f"none of {near.tried} other conventions makes it true"
