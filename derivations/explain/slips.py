@@ -46,7 +46,8 @@ def _candidates(printed: sp.Expr, derived: sp.Expr) -> Iterator[tuple[str, sp.Ex
         elif factor == 0:
             yield f"the term {shown} is too much", printed - term
         elif factor != 1 and not factor.has(sp.Add):
-            yield f"the factor {render(factor)} is missing in {shown}", printed + (factor - 1) * term
+            more = (factor - 1) * term
+            yield f"the factor {render(factor)} is missing in {shown}", printed + more
     difference = sp.expand(derived - printed)
     if len(sp.Add.make_args(difference)) == 1 and difference != 0:
         yield f"the term {render(difference)} is missing", printed + difference
