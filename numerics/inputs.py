@@ -114,4 +114,6 @@ def _as_fractions(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _show(array: NDArray[Any]) -> str:
-    return str(array[()]) if array.ndim == 0 else np.array2string(array, threshold=6)
+    return " ".join(
+        str(array[()] if array.ndim == 0 else np.array2string(array, threshold=6)).split()
+    )
