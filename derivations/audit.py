@@ -25,7 +25,7 @@ from derivations.targets.base import Setting
 from derivations.update import nearest
 from derivations.vocabulary import in_x, vocabulary
 
-__all__ = ["Audited", "audit_files", "judge_claim"]
+__all__ = ["Audited", "audit_files", "judge_claim", "read_formula"]
 
 
 @dataclass(frozen=True)
@@ -149,11 +149,22 @@ def judge_claim(claim: Claim, *, explained: bool = False) -> Audited:
     return _judged(claim, *_prepare(claim), explained=explained)
 
 
+def read_formula(claim: Claim) -> Formula:
+    """Return the printed formula of a claim in the theory's symbols.
+
+    Raises
+    ------
+    FormulaError
+        If it cannot be read, or has eta and K other than as eta*K.
+    """
+    known = TARGETS[claim.quantity].symbols
+    return in_x(parse_formula(claim.says, vocabulary(known, claim.symbols, claim.model)), known)
+
+
 def _prepare(claim: Claim) -> tuple[Target, Setting, Formula]:
     """Read the conventions and the formula, without deriving anything."""
     target = TARGETS[claim.quantity]
-    allowed = vocabulary(target.symbols, claim.symbols, claim.model)
-    formula = in_x(parse_formula(claim.says, allowed), target.symbols)
+    formula = read_formula(claim)
     free = frozenset(s.name for s in as_printed(formula).free_symbols)
     setting = target.read(claim.model, free | frozenset(claim.domain))
     pinned = {

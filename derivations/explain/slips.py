@@ -38,16 +38,24 @@ def _candidates(printed: sp.Expr, derived: sp.Expr) -> Iterator[tuple[str, sp.Ex
     factor = sp.cancel(derived / printed) if printed != 0 else sp.nan
     if factor.is_Rational:
         yield f"the factor {factor} is missing", factor * printed
-    for term in sp.Add.make_args(sp.expand(printed)):
+    expanded = sp.expand(printed)
+    for term in sp.Add.make_args(expanded):
         shown = render(term)
         factor = sp.cancel(1 + sp.expand(derived - printed) / term)
         if factor == -1:
-            yield f"the sign of {shown}", printed - 2 * term
+            yield f"the sign of {shown}", expanded - 2 * term
         elif factor == 0:
-            yield f"the term {shown} is too much", printed - term
-        elif factor != 1 and not factor.has(sp.Add):
-            more = (factor - 1) * term
-            yield f"the factor {render(factor)} is missing in {shown}", printed + more
+            yield f"the term {shown} is too much", expanded - term
+        elif factor != 1 and (factor.is_Rational or factor.is_Symbol):
+            yield (
+                f"the factor {render(factor)} is missing in {shown}",
+                expanded + _more(term, factor),
+            )
+        elif (1 / factor).is_Symbol:
+            yield (
+                f"the factor {render(1 / factor)} is too much in {shown}",
+                expanded + _more(term, factor),
+            )
     difference = sp.expand(derived - printed)
     if len(sp.Add.make_args(difference)) == 1 and difference != 0:
         yield f"the term {render(difference)} is missing", printed + difference
@@ -56,3 +64,8 @@ def _candidates(printed: sp.Expr, derived: sp.Expr) -> Iterator[tuple[str, sp.Ex
         yield f"{other} for {one}", printed.xreplace({one: other})
         yield f"{one} and {other} are swapped", printed.xreplace({one: other, other: one})
     yield from mutants(printed)
+
+
+def _more(term: sp.Expr, factor: sp.Expr) -> sp.Expr:
+    """Return what turns a term into its multiple, so written that the term itself cancels."""
+    return factor * term - term

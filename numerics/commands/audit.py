@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from numerics.commands.arguments import Parser
+from numerics.commands.arguments import Parser, UsageError
 from numerics.commands.output import print_json, table, wrapped
 
 if TYPE_CHECKING:
@@ -21,21 +22,45 @@ def configure(parser: Parser) -> None:
         "files", metavar="FILE", nargs="+", help="a TOML file of [[claim]] tables"
     )
     parser.add_argument("--json", action="store_true", help="print JSON, for machines")
+    parser.add_argument(
+        "--markdown", action="store_true", help="print a table to paste into a review"
+    )
+    parser.add_argument("--html", metavar="PAGE", help="write a page for reviewers to this file")
 
 
 def run(args: argparse.Namespace) -> int:
     """Judge every claim; 1 if a verdict is not the one its file expects."""
+    if args.json and args.markdown:
+        raise UsageError("--json and --markdown are two ways to print; give one of them")
+
     from derivations.audit import audit_files
     from numerics.progress import progress
     from numerics.report.witness import confirm
 
     audited = audit_files(args.files, lambda claims: progress(claims, "audit"), explained=True)
     rows = [(row, confirm(row)) for row in audited]
-    if args.json:
+    if args.html is not None:
+        _write(Path(args.html), rows)
+    if args.markdown:
+        from numerics.review import markdown
+
+        print(markdown(rows), end="")
+    elif args.json:
         print_json([{**row.json(), "on_the_map": on_the_map} for row, on_the_map in rows])
     else:
         print(render(rows))
     return 0 if all(row.as_expected for row, _ in rows) else 1
+
+
+def _write(page: Path, rows: list[tuple[Audited, str]]) -> None:
+    """Write the reviewer's page, whole or not at all."""
+    from numerics.report.publish import staged
+    from numerics.review import review_page
+
+    if page.is_dir():
+        raise UsageError(f"{page} is a directory; give --html a file to write")
+    with staged(page.parent) as folder:
+        (folder / page.name).write_text(review_page(rows), encoding="utf-8")
 
 
 def render(rows: Iterable[tuple[Audited, str]]) -> str:

@@ -6,22 +6,15 @@ Everything that is put into the page is escaped where it is put, by `text`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from html import escape
 from typing import TYPE_CHECKING
 
-from derivations import typeset
-from derivations.formula import parse_formula
-from derivations.notation import quantity
-from derivations.targets import TARGETS
+from numerics.report.evidence import MARKS, about, badge, evidence, formula, terms, text
 from numerics.report.run import Report
 
 if TYPE_CHECKING:
-    from derivations.audit import Audited
     from derivations.record import JudgedEntry
 
-__all__ = ["record", "statements", "terms", "text"]
-
-_MARKS = {"holds": "✓ holds", "refuted": "✗ refuted", "undecided": "? undecided"}
+__all__ = ["record", "statements"]
 
 _RUNGS = (
     ("proved", "exact algebra, or a solver over the whole region; for a refutation, an exact "
@@ -32,32 +25,12 @@ _RUNGS = (
 )  # fmt: skip
 
 
-def text(words: object) -> str:
-    """Return `words` for use inside an element or an attribute."""
-    return escape(str(words))
-
-
-def terms(rows: Mapping[str, str]) -> str:
-    """Return names and what they stand for."""
-    items = "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in rows.items())
-    return f'<dl class="terms">{items}</dl>'
-
-
-def _badge(audited: Audited) -> str:
-    word = audited.verdict.word.value
-    surprise = "" if audited.as_expected else ' <b class="badge failed">not as expected</b>'
-    return (
-        f'<span class="verdict"><span class="badge {word}">{_MARKS[word]}</span>'
-        f'<span class="rung">{text(audited.verdict.evidence.rung.word)}</span>{surprise}</span>'
-    )
-
-
 def _glance(record: Iterable[JudgedEntry]) -> str:
     """Return every entry as a chip with the mark of each reading, linked to its row."""
     chips = []
     for judged in record:
         words = [audited.verdict.word.value for _, audited in judged.readings]
-        marks = "".join(f'<i class="{word}">{_MARKS[word][0]}</i>' for word in words)
+        marks = "".join(f'<i class="{word}">{MARKS[word][0]}</i>' for word in words)
         id = text(judged.entry.id)
         chips.append(f'<a href="#{id}" title="{text(", ".join(words))}">{id} {marks}</a>')
     return f'<p class="glance">{"".join(chips)}</p>'
@@ -79,8 +52,8 @@ def record(report: Report) -> str:
 def _entry(judged: JudgedEntry, on_the_map: Mapping[str, str]) -> str:
     entry = judged.entry
     readings = "".join(
-        f'<details class="reading {audited.verdict.word.value}"><summary>{_badge(audited)}'
-        f"<span>{text(name)}</span></summary>{_evidence(audited, on_the_map)}</details>"
+        f'<details class="reading {audited.verdict.word.value}"><summary>{badge(audited)}'
+        f"<span>{text(name)}</span></summary>{evidence(audited, on_the_map)}</details>"
         for name, audited in judged.readings
     )
     left = f'<p class="left">Left to data: {text(entry.left)}</p>' if entry.left else ""
@@ -93,36 +66,14 @@ def _entry(judged: JudgedEntry, on_the_map: Mapping[str, str]) -> str:
     )
 
 
-def _evidence(audited: Audited, on_the_map: Mapping[str, str]) -> str:
-    claim, verdict = audited.claim, audited.verdict
-    point = ", ".join(f"{name} = {value}" for name, value in verdict.counterexample.items())
-    there = "; ".join(filter(None, (verdict.witness, on_the_map.get(claim.id, ""))))
-    formulas = (
-        ("printed", claim.says),
-        ("derived", verdict.derived),
-        ("derived − printed", verdict.difference if verdict.difference != "0" else ""),
-        ("fails at", point),
-    )
-    words = (
-        ("there", there),
-        ("evidence", verdict.evidence.method),
-        ("over", verdict.evidence.domain),
-        ("about", _about(audited)),
-        *(("note", note) for note in verdict.notes),
-    )
-    items = [f"<dt>{n}</dt><dd><code>{text(v)}</code></dd>" for n, v in formulas if v]
-    items += [f"<dt>{n}</dt><dd>{text(v)}</dd>" for n, v in words if v]
-    return f'<dl class="terms">{"".join(items)}</dl>'
-
-
 def statements(report: Report) -> str:
     """Return the theory's statements, one row each."""
     rows = "".join(
         f'<tr><td><span class="id">{text(row.claim.id)}</span><br>'
         f"<small>{text(row.claim.provenance or '')}</small></td>"
-        f"<td><small>{text(_about(row))}</small>{_formula(row)}</td>"
-        f'<td><details class="reading {row.verdict.word.value}"><summary>{_badge(row)}<span></span>'
-        f"</summary>{_evidence(row, report.on_the_map)}</details></td></tr>\n"
+        f"<td><small>{text(about(row))}</small>{formula(row)}</td>"
+        f'<td><details class="reading {row.verdict.word.value}"><summary>{badge(row)}<span></span>'
+        f"</summary>{evidence(row, report.on_the_map)}</details></td></tr>\n"
         for row in report.statements
     )
     return (
@@ -133,20 +84,3 @@ def statements(report: Report) -> str:
     )
 
 
-def _about(audited: Audited) -> str:
-    """Return of what, how and under which conventions a claim speaks."""
-    claim = audited.claim
-    relation = claim.relation.value
-    if claim.order is not None:
-        relation += f" to order {claim.order} in {claim.small}"
-    conventions = (f"{name} {value}" for name, value in audited.conventions.items())
-    return ", ".join((claim.quantity, relation, *conventions)).replace("_", " ")
-
-
-def _formula(audited: Audited) -> str:
-    """Return the printed formula as mathematics; as typed it stands with the evidence."""
-    claim = audited.claim
-    names = {name: quantity(name) for name in TARGETS[claim.quantity].symbols}
-    formula = parse_formula(claim.says, names)
-    parts = formula.relations or (formula.expression,)
-    return "".join(map(typeset.mathml_block, parts))

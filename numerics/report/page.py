@@ -14,8 +14,9 @@ from itertools import groupby
 from derivations.markup import CSS as MATHEMATICS
 from derivations.notation import QUANTITIES
 from derivations.update import LAG_MODELS, OPTIMIZERS
-from numerics.report.claims import record, statements, terms, text
+from numerics.report.claims import record, statements
 from numerics.report.crosscheck import Crosscheck
+from numerics.report.evidence import terms, text
 from numerics.report.plots import Figure
 from numerics.report.run import Report, Shown
 

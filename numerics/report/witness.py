@@ -17,7 +17,7 @@ from numerics.simulation import ConstantLag, Sawtooth, growth_rate
 if TYPE_CHECKING:
     from derivations.audit import Audited
 
-__all__ = ["confirm", "counterexamples"]
+__all__ = ["confirm", "counterexamples", "run_at"]
 
 #: Growth factors this close to 1 count as 1: two roots that meet there are known to half of a
 #: float's digits.
@@ -62,7 +62,7 @@ def confirm(audited: Audited) -> str:
         map neither grows nor decays there"; empty where the counterexample does not say which run
         is meant: no counterexample, or a claim about something other than the linear map.
     """
-    run = _run(audited)
+    run = run_at(audited)
     if run is None:
         return ""
     growth = run.growth()
@@ -72,7 +72,8 @@ def confirm(audited: Audited) -> str:
     return f"the map {what} there, by a factor of {growth:.6g} a step"
 
 
-def _run(audited: Audited) -> _Run | None:
+def run_at(audited: Audited) -> _Run | None:
+    """Return the run that a counterexample describes, None where it does not say which."""
     given: Mapping[str, str] = {
         name: value for name, value in audited.conventions.items() if _is_number(value)
     }
@@ -110,7 +111,7 @@ def counterexamples(rows: Iterable[Audited]) -> Crosscheck:
     for audited in rows:
         if audited.claim.quantity != "threshold" or audited.verdict.word.value != "refuted":
             continue
-        run = _run(audited)
+        run = run_at(audited)
         agreed[audited.claim.id] = run is not None and _contradicts(audited, run)
     return Crosscheck.decided(
         "counterexamples on the map",
@@ -136,13 +137,11 @@ def _said(audited: Audited, run: _Run) -> bool:
     """Whether the printed condition calls the run stable."""
     import sympy as sp
 
-    from derivations.formula import parse_formula
+    from derivations.audit import read_formula
     from derivations.judge import balls
     from derivations.notation import quantity
-    from derivations.targets import TARGETS
 
-    names = TARGETS["threshold"].symbols
-    formula = parse_formula(audited.claim.says, {name: quantity(name) for name in names})
+    formula = read_formula(audited.claim)
     relations = formula.relations or (
         sp.StrictLessThan(quantity("x"), formula.expression, evaluate=False),
     )
@@ -151,5 +150,5 @@ def _said(audited: Audited, run: _Run) -> bool:
         "mu": run.mu, "x": run.x, "s": run.stale_share, "d": Fraction(lag), "N": Fraction(lag),
         "x_f": (1 - run.stale_share) * run.x, "x_s": run.stale_share * run.x, "delta": Fraction(1),
     }  # fmt: skip
-    point = {quantity(name): values[name] for name in names}
+    point = {quantity(name): value for name, value in values.items()}
     return all(balls.truth(relation, point) for relation in relations)
