@@ -75,6 +75,7 @@ def _table() -> Mapping[str, Quantity]:
         ("p_ref", r"p_{\mathrm{ref}}", "success probability of the reference policy", "1", _UNIT_OPEN, (0.01, 0.99)),
         ("p_star", r"p_{\star}", "success probability at the fixed point", "1", _UNIT_OPEN, (0.01, 0.99)),
         ("G", "G", "group_size: completions per prompt", "1", _integers(2), (2, 64)),
+        ("c", "c", "successes in a group", "1", _integers(0), (0, 64)),
         ("M", "M", "mass of the oscillator", "time^2", _POSITIVE, (0.5, 100)),
         ("C", "C", "damping of the oscillator", "time", _POSITIVE, (1e-3, 1)),
         ("t", "t", "time in steps", "step", _NON_NEGATIVE, (0, 1e4)),

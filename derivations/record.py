@@ -32,6 +32,8 @@ class Entry:
         What no algebra decides, or an empty string.
     readings
         Name of each reading and the claim it makes.
+    experiment
+        Name of the experiment that measures what is left, or an empty string.
     """
 
     id: str
@@ -41,6 +43,7 @@ class Entry:
     meaning: str
     left: str
     readings: tuple[tuple[str, Claim], ...]
+    experiment: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class JudgedEntry:
         return {
             "id": entry.id, "statement": entry.statement, "source": str(entry.source),
             "provenance": entry.provenance.value, "meaning": entry.meaning, "left": entry.left,
+            "experiment": entry.experiment,
             "readings": [{"name": name, **audited.json()} for name, audited in self.readings],
         }
 
@@ -82,14 +86,14 @@ def load_statements() -> list[Claim]:
 def _entry(row: Mapping[str, Any]) -> Entry:
     source = Source(**row["source"])
     readings = []
-    for number, reading in enumerate(row["reading"], 1):
+    for number, reading in enumerate(row.get("reading", []), 1):
         fields = {key: value for key, value in reading.items() if key != "name"}
         claim = claim_from({"id": f"{row['id']}.{number}", **fields})
         claim = replace(claim, source=source, provenance=Provenance(row["provenance"]))
         readings.append((reading["name"], claim))
     return Entry(
         row["id"], row["statement"], source, Provenance(row["provenance"]), row["meaning"],
-        row.get("left", ""), tuple(readings),
+        row.get("left", ""), tuple(readings), row.get("experiment", ""),
     )
 
 

@@ -1,4 +1,4 @@
-"""Theorem 7's oscillator from rest: every branch, every scale, and where it bends."""
+"""Theorem 7's oscillator from any start: every branch, every scale, and where it bends."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from numerics.exact import inflection_time, trajectory, truncated_onset
+from numerics.inputs import InvalidInput
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -74,11 +75,115 @@ def test_fifty_digits(
     assert error <= 5e-13 + 4 * EPS * turn
 
 
+def from_any_start(
+    m: Any, c: Any, k: Any, t: Any, position: Any, velocity: Any
+) -> tuple[Any, Any, Any]:
+    """Return q(t), the size of its parts, and the growth of a unit start."""
+    with mp.workdps(200):
+        m, c, k, t, q, v = map(reference.number, (m, c, k, t, position, velocity))
+        root = mp.sqrt(mp.mpc(c * c - 4 * m * k))
+        if root == 0:
+            root = mp.mpf(10) ** -120 * (abs(c / m) or 1) * m  # a double root, in 200 digits
+        a, b = (-c + root) / (2 * m), (-c - root) / (2 * m)
+        answer = ((v - b * q) * mp.exp(a * t) - (v - a * q) * mp.exp(b * t)) / (a - b)
+        respond = (mp.exp(a * t) - mp.exp(b * t)) / (a - b)
+        slowest = mp.exp(max(a.real, b.real) * t)
+        size = max(abs(q) * slowest, abs(v * respond), abs(answer.real))
+        return answer.real, size, max(slowest, abs(respond))
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    MASS,
+    st.floats(-12, 12),
+    SPREAD,
+    SIGN,
+    SIGN,
+    SIGN,
+    st.floats(-3, 2.8),
+    st.floats(-8, 8),
+    st.floats(-8, 8),
+)
+@example(1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 2.8, 1.0, -0.5)
+@example(1.0, 0.0, 1e-16, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0)
+def test_fifty_digits_from_any_start(
+    mass: float,
+    rate: float,
+    spread: float,
+    side: float,
+    mass_sign: float,
+    sign: float,
+    time: float,
+    position: float,
+    push: float,
+) -> None:
+    damping = sign * mass * 10.0**rate
+    stiffness = damping * damping / (4 * mass) * (1 + side * spread)
+    m, k, t = mass_sign * mass, mass_sign * stiffness, 10.0 ** (time - rate)
+    velocity = push * 10.0**rate
+    exact, size, growth = from_any_start(m, damping, k, t, position, velocity)
+    if not (1e-290 < size < 1e290 and growth < 1e290):
+        return
+    found = trajectory(m, damping, k, t, position=position, velocity=velocity)
+    with mp.workdps(60):
+        square = reference.number(damping) ** 2 - 4 * reference.number(m) * reference.number(k)
+        turn = float(mp.sqrt(max(-square, 0)) / (2 * mass)) * t
+        error = float(abs(reference.number(float(found)) - exact) / size)
+    assert error <= 1e-12 + 4 * EPS * turn
+
+
+@pytest.mark.parametrize("stiffness", [0.0, 0.7, 1.0, 1.0 + 1e-15, 1.0 - 1e-15, 30.0, -2.0])
+@pytest.mark.parametrize("damping", [2.0, -2.0, 0.0])
+@pytest.mark.parametrize("mass", [1.0, -1.0])
+def test_a_motion_can_be_taken_up_again(mass: float, damping: float, stiffness: float) -> None:
+    """The velocity at time s is the answer to a start in which velocity and force are the start."""
+    system, s, t = (mass, damping, stiffness), 0.75, np.linspace(0, 3, 7)
+    q, v = 0.3, -1.7
+    # The velocity obeys the same equation, from v and the acceleration.
+    acceleration = -(damping * v + stiffness * q) / mass
+    middle = trajectory(*system, s, position=q, velocity=v)
+    speed = trajectory(*system, s, position=v, velocity=acceleration)
+    whole = trajectory(*system, s + t, position=q, velocity=v)
+    again = trajectory(*system, t, position=middle, velocity=speed)
+    assert again == pytest.approx(whole, rel=1e-12, abs=1e-13 * np.abs(whole).max())
+
+
+def test_special_starts() -> None:
+    t = np.array([0.0, 1.0, 700.0, 2000.0])
+    # A free mass coasts; a mass in a fluid stops after velocity*mass/damping; antidamped, it runs.
+    assert trajectory(2, 0, 0, t, velocity=3).tolist() == (1 + 3 * t).tolist()
+    assert trajectory(2, 4, 0, 1e9, position=0, velocity=3) == pytest.approx(1.5)
+    assert trajectory(1, -1, 0, t, velocity=1).tolist() == pytest.approx([1, exp(1), exp(700), inf])
+    # On the slow mode alone, and at rest at 0, growth of the other mode makes no difference.
+    slow = trajectory(1, -3, 2, t, velocity=1)
+    assert slow.tolist() == pytest.approx([1, exp(1), exp(700), inf])
+    assert trajectory(1, -3, 2, t, position=0).tolist() == [0, 0, 0, 0]
+    assert trajectory(1, -1, 2, [1e4], position=0).tolist() == [0]
+    assert trajectory(0, 2, 1, 2, position=5) == pytest.approx(5 * exp(-1))
+    assert trajectory(
+        1, 2, 3, np.ones(4), position=np.ones((3, 1)), velocity=[1, 2, 3, 4]
+    ).shape == (
+        3,
+        4,
+    )
+
+
+def test_a_velocity_needs_a_mass() -> None:
+    with pytest.raises(InvalidInput, match="leave velocity at 0"):
+        trajectory([1, 0], 2, 1, 1, velocity=1)
+    with pytest.raises(InvalidInput, match="velocity must be finite"):
+        trajectory(1, 2, 1, 1, velocity=inf)
+    with pytest.raises(InvalidInput, match=r"do not broadcast: t \(2,\), position \(3,\)"):
+        trajectory(1, 2, 1, [1, 2], position=[1, 2, 3])
+
+
 def test_units_of_time_do_not_matter() -> None:
     for mass, damping, stiffness in ((1, 3, 1), (1, 2, 1), (1, 1, 1), (-1, 1, 1)):
         for unit in (2.0**-60, 2.0**60):
-            scaled = trajectory(mass * unit**2, damping * unit, stiffness, 3 * unit)
-            assert scaled == trajectory(mass, damping, stiffness, 3)
+            scaled = trajectory(
+                mass * unit**2, damping * unit, stiffness, 3 * unit, velocity=2 / unit
+            )
+            assert scaled == trajectory(mass, damping, stiffness, 3, velocity=2)
 
 
 def test_broadcasting_and_shapes() -> None:

@@ -1,7 +1,7 @@
-r"""Exact stationary variance of the deviation, for any fixed lag or refresh.
+r"""Exact stationary variance and autocovariance of the deviation, for a fixed lag or refresh.
 
-White noise of unit variance is added to the right side of the recurrence of q, so the variance is
-a rational function of mu, x and s. Its smallest positive pole in x is the stability border.
+White noise of unit variance is added to the right side of the recurrence of q, so both are rational
+functions of mu, x and s. Their smallest positive pole in x is the stability border.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from derivations.derivation import Derivation, Workings
 from derivations.rings import in_one_ring, solve
 from derivations.update import Update
 
-__all__ = ["derive"]
+__all__ = ["autocovariance", "derive"]
 
 
 @lru_cache(maxsize=64)
@@ -42,7 +42,8 @@ def derive(update: Update) -> Derivation:
     Returns
     -------
     Derivation
-        Result ``variance``, valid where the map is stable.
+        Result ``variance``, valid where the map is stable. Under constant lag also
+        ``autocovariance_1`` and so on, as many as the equations determine; `autocovariance` goes on.
 
     Raises
     ------
@@ -58,8 +59,43 @@ def derive(update: Update) -> Derivation:
         use="The swing that noise alone explains; it diverges at the stability border.",
     )
     constant = update.lag_model.name == "constant"
-    variance = _autoregression(work, update) if constant else _over_one_period(work, update)
-    return work.close(variance=variance)
+    if not constant:
+        return work.close(variance=_over_one_period(work, update))
+    variance, *shifted = _autoregression(work, update)
+    named = {f"autocovariance_{shift}": e for shift, e in enumerate(shifted, 1)}
+    return work.close(variance=variance, **named)
+
+
+@lru_cache(maxsize=256)
+def autocovariance(update: Update, shift: int) -> sp.Expr:
+    r"""Return the mean of q_k*q_{k+shift} per unit noise variance, from the derived ones.
+
+    Beyond those the same equations go on: :math:`\sum_j a_j \gamma_{k-j} = 0` for k >= 1, with
+    a_j the coefficients of the characteristic polynomial. Provenance: extension.
+
+    Parameters
+    ----------
+    update
+        Constant lag, fixed; any optimizer and stale share.
+    shift
+        Steps between the two deviations, from 0.
+
+    Raises
+    ------
+    ValueError
+        If the lag is a symbol, or the lag model is not constant.
+    """
+    if update.lag_model.name != "constant":
+        raise ValueError("the autocovariance is derived for a constant lag")
+    derived = derive(update)
+    if shift == 0:
+        return derived["variance"]
+    if f"autocovariance_{shift}" in derived.results:
+        return derived[f"autocovariance_{shift}"]
+    first, *rest = characteristic_polynomial(update).all_coeffs()
+    before = (autocovariance(update, shift - j) for j in range(1, len(rest) + 1))
+    total = sum((a * gamma for a, gamma in zip(rest, before, strict=True)), sp.S.Zero)
+    return sp.factor(sp.cancel(sp.together(-total / first)))
 
 
 def _readable(quotient: PolyElement, divisor: PolyElement) -> sp.Expr:
@@ -79,7 +115,8 @@ def _readable(quotient: PolyElement, divisor: PolyElement) -> sp.Expr:
     return number * product
 
 
-def _autoregression(work: Workings, update: Update) -> sp.Expr:
+def _autoregression(work: Workings, update: Update) -> list[sp.Expr]:
+    """Return the autocovariances at shifts 0, 1, ... that the equations determine."""
     c = in_one_ring(characteristic_polynomial(update).all_coeffs())
     size, ring = len(c), c[0].ring
     rows = [[ring.zero] * size for _ in range(size)]
@@ -97,10 +134,21 @@ def _autoregression(work: Workings, update: Update) -> sp.Expr:
         "P(shift) q = noise, multiplied by the q of 0, 1, 2, ... steps before and averaged; "
         "the noise meets only the newest q",
     )
-    return work.solves(
-        "variance", under.as_expr() * gamma[0] - over[0].as_expr(), gamma[0],
-        _readable(over[0], under), "the variance is the autocovariance at shift zero",
-    )
+    found = [
+        work.solves(
+            "variance", under.as_expr() * gamma[0] - over[0].as_expr(), gamma[0],
+            _readable(over[0], under), "the variance is the autocovariance at shift zero",
+        )
+    ]
+    for shift, element in enumerate(over[1:], 1):
+        reduced = _readable(element, under)
+        above, below = sp.fraction(reduced)
+        work.equal(
+            f"autocovariance at shift {shift}", element.as_expr() * below, above * under.as_expr(),
+            "the covariance of q with the q of that many steps before, in lowest terms",
+        )
+        found.append(reduced)
+    return found
 
 
 def _solved(

@@ -54,12 +54,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _write(page: Path, rows: list[tuple[Audited, str]]) -> None:
     """Write the reviewer's page, whole or not at all."""
-    from numerics.report.publish import staged
+    from numerics.publish import staged
     from numerics.review import review_page
 
     if page.is_dir():
         raise UsageError(f"{page} is a directory; give --html a file to write")
-    with staged(page.parent) as folder:
+    with staged(page.parent, [page.name]) as folder:
         (folder / page.name).write_text(review_page(rows), encoding="utf-8")
 
 

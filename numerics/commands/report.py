@@ -8,6 +8,8 @@ from pathlib import Path
 from numerics.commands.arguments import Parser, UsageError
 from numerics.commands.output import print_json
 
+_FILES = ("index.html", "report.json")
+
 
 def configure(parser: Parser) -> None:
     """Declare the flags."""
@@ -47,7 +49,7 @@ def _report(out: Path, *, as_json: bool) -> int:
 
     if not out.name:
         raise UsageError("--out needs the name of a directory")
-    with staged(out) as scratch:
+    with staged(out, _FILES) as scratch:
         report = make(lambda results, total: progress(results, "report", total))
         text = json.dumps(report.json(), indent=2, allow_nan=False)
         (scratch / "report.json").write_text(f"{text}\n", encoding="utf-8")

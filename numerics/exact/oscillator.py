@@ -1,4 +1,4 @@
-r"""The oscillator of theorem 7 from rest: ``M q'' + C q' + K q = 0``, q(0) = 1, q'(0) = 0.
+r"""The oscillator of theorem 7: ``M q'' + C q' + K q = 0`` from any position and velocity.
 
 One discriminant, relative to its own scale and computed with twice the working precision, decides
 the branch. The root larger in modulus is taken first and the other from the product, so a slow
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from numerics.exact.arithmetic import decimal, working
 from numerics.exact.configuration import Number
+from numerics.inputs import InvalidInput, common_shape
 
 __all__ = ["inflection_time", "trajectory", "truncated_onset"]
 
@@ -28,9 +29,15 @@ _DIGITS = 100  # of the decimal arithmetic that solves for the truncated onset
 
 
 def trajectory(
-    mass: npt.ArrayLike, damping: npt.ArrayLike, stiffness: npt.ArrayLike, t: npt.ArrayLike
+    mass: npt.ArrayLike,
+    damping: npt.ArrayLike,
+    stiffness: npt.ArrayLike,
+    t: npt.ArrayLike,
+    *,
+    position: npt.ArrayLike = 1.0,
+    velocity: npt.ArrayLike = 0.0,
 ) -> Any:
-    r"""Return q(t) of ``mass q'' + damping q' + stiffness q = 0`` from rest at q = 1.
+    r"""Return q(t) of ``mass q'' + damping q' + stiffness q = 0``, by default from rest at q = 1.
 
     Parameters
     ----------
@@ -38,45 +45,63 @@ def trajectory(
         Finite numbers or arrays that broadcast against each other. Any signs: with mass below 0
         (the lag can make it so) it is still an equation of second order, with a growing solution
         if the stiffness is above 0. With mass 0 it is of first order and cannot start from rest:
-        then ``exp(-stiffness t / damping)`` is returned, which starts at 1.
+        then ``position exp(-stiffness t / damping)`` is returned.
+    position, velocity
+        q(0) and q'(0), finite; they broadcast with the rest. Where the mass is 0 the velocity is
+        not free and must be left 0.
 
     Returns
     -------
-    float64 scalar or array of the broadcast shape. Where a growing solution exceeds the range of
-    floats it is infinite.
+    float64 scalar or array of the broadcast shape. Where a growing solution, or the
+    one from a unit start, exceeds the range of floats it is infinite.
 
     Raises
     ------
-    ValueError
-        If an argument is not finite, the shapes do not broadcast, or mass and damping are both 0.
+    InvalidInput
+        If an argument is not finite, the shapes do not broadcast, mass and damping are both 0, or
+        a velocity is given to a system without mass.
 
     Notes
     -----
-    Proposition 14 (reconstructed). With real roots r, R, |r| <= |R|, it is evaluated as
-    ``exp(-r t) + r t exp(-min(r, R) t) phi(|R - r| t)``, ``phi(u) = (1 - exp(-u))/u``, which is
-    smooth through critical damping; with roots g +- i w as
-    ``exp(-g t) (cos(w t) + g t sin(w t)/(w t))``.
+    Proposition 14 (reconstructed; starts other than rest: extension). With real roots r, R,
+    |r| <= |R|, and q, v the position and velocity at 0, it is evaluated as
+    ``q exp(-r t) + (v + r q) t exp(-min(r, R) t) phi(|R - r| t)``, ``phi(u) = (1 - exp(-u))/u``,
+    which is smooth through critical damping; with roots g +- i w as
+    ``exp(-g t) (q cos(w t) + (v + g q) t sin(w t)/(w t))``.
     """
-    m, c, k = _finite("mass", mass), _finite("damping", damping), _finite("stiffness", stiffness)
-    times = _finite("t", t)
+    given = {
+        "mass": mass,
+        "damping": damping,
+        "stiffness": stiffness,
+        "t": t,
+        "position": position,
+        "velocity": velocity,
+    }
+    arrays = {name: _finite(name, value) for name, value in given.items()}
+    shape = common_shape(**{name: array.shape for name, array in arrays.items()})
+    m, c, k, time, q, v = arrays.values()
     if np.any((m == 0) & (c == 0)):
-        raise ValueError("mass and damping are both 0, so nothing moves; give one of them")
+        raise InvalidInput("mass and damping are both 0, so nothing moves; give one of them")
+    if np.any((m == 0) & (v != 0)):
+        raise InvalidInput(
+            "mass is 0, so the velocity is -stiffness*position/damping: leave velocity at 0"
+        )
     sign = np.where(m < 0, -1.0, 1.0)
     m, c, k = sign * m, sign * c, sign * k  # the same equation with mass above 0
-    m, c, k, root, wave, times = np.broadcast_arrays(
-        m, c, k, *_roots_of_discriminant(m, c, k), times
+    root, wave = _roots_of_discriminant(m, c, k)
+    m, c, k, root, wave, time, q, v = (
+        np.broadcast_to(array, shape) for array in (m, c, k, root, wave, time, q, v)
     )
-    result = np.empty(times.shape)
+    result = np.empty(shape)
     first_order, oscillating = m == 0, (m > 0) & (wave > 0)
-    with np.errstate(over="ignore"):  # a growing solution may leave the range of floats
+    with np.errstate(over="ignore", under="ignore"):  # a solution may leave the range of floats
         for chosen, solution, spread in (
             (first_order, _exponential, root),
             (oscillating, _oscillating, wave),
             (~first_order & ~oscillating, _aperiodic, root),
         ):
-            result[chosen] = solution(
-                m[chosen], c[chosen], k[chosen], spread[chosen], times[chosen]
-            )
+            size, rest = solution(*(array[chosen] for array in (m, c, k, spread, time, q, v)))
+            result[chosen] = np.where(rest == 0, 0.0, size) * rest
     return result[()]
 
 
@@ -88,7 +113,7 @@ def inflection_time(mass: float, damping: float, stiffness: float) -> float | No
 
     Raises
     ------
-    ValueError
+    InvalidInput
         If an argument is not finite.
 
     Notes
@@ -149,35 +174,45 @@ def truncated_onset(
 def _finite(name: str, value: npt.ArrayLike) -> Floats:
     array = np.asarray(value, dtype=np.float64)
     if not np.all(np.isfinite(array)):
-        raise ValueError(f"{name} must be finite, but NaN or infinity was given")
+        raise InvalidInput(f"{name} must be finite, but NaN or infinity was given")
     return array
 
 
-def _exponential(m: Floats, c: Floats, k: Floats, root: Floats, t: Floats) -> Floats:
-    return np.asarray(np.exp(-(k / c) * t))
+# Each solution is returned as the size of its exponential and what that multiplies.
 
 
-def _oscillating(m: Floats, c: Floats, k: Floats, wave: Floats, t: Floats) -> Floats:
+def _exponential(
+    m: Floats, c: Floats, k: Floats, root: Floats, t: Floats, q: Floats, v: Floats
+) -> tuple[Floats, Floats]:
+    return np.exp(-(k / c) * t), q
+
+
+def _oscillating(
+    m: Floats, c: Floats, k: Floats, wave: Floats, t: Floats, q: Floats, v: Floats
+) -> tuple[Floats, Floats]:
     decay, angle = c / (2 * m), wave / (2 * m) * t
     still = angle == 0
     mean_cosine = np.where(still, 1.0, np.sin(angle) / np.where(still, 1.0, angle))
-    return np.asarray(np.exp(-decay * t) * (np.cos(angle) + decay * t * mean_cosine))
+    return np.exp(-decay * t), q * np.cos(angle) + (v + decay * q) * (t * mean_cosine)
 
 
-def _aperiodic(m: Floats, c: Floats, k: Floats, root: Floats, t: Floats) -> Floats:
+def _aperiodic(
+    m: Floats, c: Floats, k: Floats, root: Floats, t: Floats, q: Floats, v: Floats
+) -> tuple[Floats, Floats]:
     signed = np.copysign(root, c)
     twice = c + signed  # 2 m times the root larger in modulus, 0 only if nothing acts
     fast = np.clip(twice / (2 * m), -_HUGE, _HUGE)
     slow = 2 * k / np.where(twice == 0, 1.0, twice)
     gap = np.clip(signed / m, -_HUGE, _HUGE)  # fast - slow, without subtracting
+    push = v + slow * q  # 0 on the slow mode alone
     # The exponential that wins in the end is taken out, so that the rest stays finite.
-    fast_wins = (fast < slow) & (slow != 0)
+    fast_wins = (fast < slow) & (push != 0)
     wins = np.where(fast_wins, fast, slow)
     span = np.abs(gap) * t
     still = span == 0
     phi = np.where(still, 1.0, -np.expm1(-span) / np.where(still, 1.0, span))
-    rest = np.exp(np.where(fast_wins, -span, 0.0)) + slow * t * phi
-    return np.asarray(np.exp(-wins * t) * rest)
+    rest = q * np.exp(np.where(fast_wins, -span, 0.0)) + push * (t * phi)
+    return np.exp(-wins * t), rest
 
 
 def _roots_of_discriminant(m: Floats, c: Floats, k: Floats) -> tuple[Floats, Floats]:
@@ -192,8 +227,8 @@ def _roots_of_discriminant(m: Floats, c: Floats, k: Floats) -> tuple[Floats, Flo
     size_mk = np.where(m_part * k_part == 0, never, m_power.astype(np.int64) + k_power)
     unit = np.maximum(size_c, -(-size_mk // 2))
     c_scaled = np.ldexp(c_part, c_power - unit)
-    p, p_error = _exact_product(c_scaled, c_scaled)
-    q, q_error = _exact_product(4 * m_part, np.ldexp(k_part, size_mk - 2 * unit))
+    p, p_error = exact_product(c_scaled, c_scaled)
+    q, q_error = exact_product(4 * m_part, np.ldexp(k_part, size_mk - 2 * unit))
     scaled = (p - q) + (p_error - q_error)
     return (
         np.ldexp(np.sqrt(np.maximum(scaled, 0.0)), unit),
@@ -201,10 +236,16 @@ def _roots_of_discriminant(m: Floats, c: Floats, k: Floats) -> tuple[Floats, Flo
     )
 
 
-def _exact_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+def exact_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Return the rounded product and its rounding error (Dekker)."""
     product = a * b
-    a_high, b_high = (_SPLITTER * v - (_SPLITTER * v - v) for v in (a, b))
-    a_low, b_low = a - a_high, b - b_high
+    (a_high, a_low), (b_high, b_low) = halves(a), halves(b)
     error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
     return product, error
+
+
+def halves(a: Floats) -> tuple[Floats, Floats]:
+    """Return two floats of half the digits each, whose sum is `a`."""
+    shifted = _SPLITTER * a
+    high = shifted - (shifted - a)
+    return high, a - high

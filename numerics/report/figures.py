@@ -14,7 +14,7 @@ from numerics.exact import stationary_variance, threshold
 from numerics.report import oscillator_figures
 from numerics.report.crosscheck import Schedule, configuration
 from numerics.report.motion import impulse_variance
-from numerics.report.plots import COLOURS, RINGS, Figure, panel, plain_ticks
+from numerics.plots import COLOURS, RINGS, Figure, panel, plain_ticks
 from numerics.simulation import ConstantLag, Sawtooth, simulated_border
 
 if TYPE_CHECKING:

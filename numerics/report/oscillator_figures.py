@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from numerics.exact import Configuration, onset, relaxation_time, trajectory
 from numerics.kernels import oscillator
-from numerics.report.plots import COLOURS, Figure, panel, plain_ticks
+from numerics.plots import COLOURS, Figure, panel, plain_ticks
 from numerics.simulation import ConstantLag, simulate_linear
 
 if TYPE_CHECKING:

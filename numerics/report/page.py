@@ -17,7 +17,7 @@ from derivations.update import LAG_MODELS, OPTIMIZERS
 from numerics.report.claims import record, statements
 from numerics.report.crosscheck import Crosscheck
 from numerics.report.evidence import terms, text
-from numerics.report.plots import Figure
+from numerics.plots import Figure
 from numerics.report.run import Report, Shown
 
 __all__ = ["render"]

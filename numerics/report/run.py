@@ -23,7 +23,7 @@ from derivations.render import html as derivation_html
 from derivations.render import json as derivation_json
 from numerics.report import borders, figures, motion
 from numerics.report.crosscheck import Crosscheck
-from numerics.report.plots import Figure
+from numerics.plots import Figure
 from numerics.report.witness import confirm, counterexamples
 
 __all__ = ["SCHEMA", "Report", "Shown", "make"]

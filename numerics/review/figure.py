@@ -12,7 +12,7 @@ from derivations.explain.twin import Twin, twin
 from derivations.judge import balls
 from derivations.notation import QUANTITIES, quantity
 from derivations.targets import TARGETS
-from numerics.report.plots import COLOURS, panel
+from numerics.plots import COLOURS, panel
 from numerics.report.witness import run_at
 from numerics.simulation import simulate_linear
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-__all__ = ["FILES", "OutputError", "staged"]
-
-#: The files of a report.
-FILES = ("index.html", "report.json")
+__all__ = ["OutputError", "staged"]
 
 
 class OutputError(ValueError):
@@ -19,16 +16,23 @@ class OutputError(ValueError):
 
 
 @contextmanager
-def staged(out: Path) -> Iterator[Path]:
+def staged(out: Path, names: Iterable[str] = ()) -> Iterator[Path]:
     """Yield an empty directory whose files are moved into `out` when the block succeeds.
 
     The directory is made at once, on the file system of `out`, so that a place that cannot be
     written to is refused before the work and not after it.
 
+    Parameters
+    ----------
+    out
+        Where the files go.
+    names
+        Names of files to be written, each refused at once where a directory is in its place.
+
     Raises
     ------
     OutputError
-        If `out` exists and is not a directory.
+        If `out` exists and is not a directory, or a name is taken by one.
     OSError
         If it cannot be written to.
     """
@@ -37,9 +41,9 @@ def staged(out: Path) -> Iterator[Path]:
         raise OutputError(f"{out} is a file; give --out a directory")
     if out.is_symlink() and not out.exists():
         raise OutputError(f"{out} is a link that leads nowhere; give --out a directory")
-    for name in FILES:
+    for name in names:
         if (out / name).is_dir():
-            raise OutputError(f"{out / name} is a directory where the report would write a file")
+            raise OutputError(f"{out / name} is a directory where a file would be written")
     out.parent.mkdir(parents=True, exist_ok=True)
     home = out if out.is_dir() else out.parent
     with TemporaryDirectory(prefix=".unfinished-", dir=home) as scratch:
