@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from numerics.inputs import InvalidInput, UnknownName
+from numerics.simulation.chains import simulate_chains, simulate_linear_chains
+from numerics.simulation.engine import ChainRun
 from numerics.simulation.mean_field import STALENESS, success_probability, two_arm_drift
 from numerics.simulation.measure import (
     BorderNotFound,
@@ -11,6 +13,7 @@ from numerics.simulation.measure import (
     simulated_border,
     stationary_variance_run,
 )
+from numerics.simulation.noise import LANE_WIDTH, GaussianNoise, Seed
 from numerics.simulation.optimizer import OPTIMIZERS, Optimizer, optimizer_named
 from numerics.simulation.scalar_map import (
     NOISE_ENTERS,
@@ -20,27 +23,47 @@ from numerics.simulation.scalar_map import (
     simulate,
     simulate_linear,
 )
-from numerics.simulation.schedule import ConstantLag, Sawtooth, Schedule
+from numerics.simulation.schedule import (
+    ConstantLag,
+    GivenLags,
+    RandomLag,
+    Sawtooth,
+    Schedule,
+)
+from numerics.simulation.statistics import ChainStatistics, Measure
+from numerics.simulation.two_arm import NORMALISERS, simulate_two_arm_chains
 
 __all__ = [
+    "LANE_WIDTH",
     "NOISE_ENTERS",
+    "NORMALISERS",
     "OPTIMIZERS",
     "STALENESS",
     "BorderNotFound",
+    "ChainRun",
+    "ChainStatistics",
     "ConstantLag",
     "Drift",
+    "GaussianNoise",
+    "GivenLags",
     "InvalidInput",
+    "Measure",
     "Optimizer",
+    "RandomLag",
     "Run",
     "Sawtooth",
     "Schedule",
+    "Seed",
     "UnknownName",
     "VarianceEstimate",
     "growth_rate",
     "linear_drift",
     "optimizer_named",
     "simulate",
+    "simulate_chains",
     "simulate_linear",
+    "simulate_linear_chains",
+    "simulate_two_arm_chains",
     "simulated_border",
     "stationary_variance_run",
     "success_probability",

@@ -64,8 +64,12 @@ class DiscreteMap:
 
     def advance(self, state: State, noise: Values = None, enters: str = "recurrence") -> Values:
         """Take one step, in place, and return the new coordinate."""
-        theta = state.history[-1]
         theta_old = state.history[-1 - self.schedule.lag_at(state.step)]
+        return self.move(state, theta_old, noise, enters)
+
+    def move(self, state: State, theta_old: Values, noise: Values, enters: str) -> Values:
+        """Take one step on samples of `theta_old`, in place, and return the new coordinate."""
+        theta = state.history[-1]
         gradient = self.drift(theta, theta_old)
         if noise is not None and enters == "gradient":
             gradient = gradient + noise
