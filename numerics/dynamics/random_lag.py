@@ -31,6 +31,7 @@ LONGEST_MEAN_SQUARE = 20
 _REAL = 1e-6  # of the imaginary part of a root of the contact polynomial, before it is polished
 _POLISH = 8
 _SAME = 1e-9
+_COPIES_OF_ZERO = 1e-6  # of the mean's threshold
 _BESIDE = 1e-6  # how far beside a root of the pencil both sides of it are looked at
 
 
@@ -221,8 +222,10 @@ def _square_border(one: Model) -> float:
     right = np.block([[linear, square], [eye, none]])
     candidates = eigvals(left, right)
     candidates = candidates[np.isfinite(candidates) & (np.abs(candidates.imag) < _REAL)]
-    ascending = np.sort(candidates.real[candidates.real > 0])
-    # x = 0 itself solves the pencil, several times; rounding puts copies of it near 0.
+    # x = 0 itself solves the pencil, several times; rounding puts copies of it near 0, where
+    # the loss of the second moment, of order x, outweighs what its spread adds, of order x**2.
+    least = _COPIES_OF_ZERO * _first_loss(one)[0]
+    ascending = np.sort(candidates.real[candidates.real > least])
     for x in ascending:
         if _radius(pencil, x * (1 + _BESIDE)) > 1 and _radius(pencil, x * (1 - _BESIDE)) < 1:
             return float(
