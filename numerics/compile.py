@@ -1,10 +1,9 @@
 r"""Compile derived expressions to NumPy kernels, as readable source.
 
-A kernel is a function of named arguments that broadcasts, shares common subexpressions and keeps
-the shape of its arguments even where an output is constant. Rationals are printed as quotients of
-integers, so that no constant is rounded before the arithmetic it takes part in. The source is
-committed, so using a kernel needs no SymPy; the drift check compares it with what the derivations
-give now.
+A kernel is a formula as few operations (`numerics.straight_line`), made to broadcast by
+`numerics.kernels._shape`. Rationals are printed as quotients of integers, so that no constant is
+rounded before the arithmetic it takes part in. The source is committed, so using a kernel needs no
+SymPy; the drift check compares it with what the derivations give now.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ import sympy as sp
 from sympy.printing.pycode import PythonCodePrinter
 
 from derivations.notation import QUANTITIES
+from numerics.straight_line import straight_line
 
 __all__ = ["Kernel", "kernel_source", "module_source"]
 
@@ -85,6 +85,8 @@ class _Printer(PythonCodePrinter):  # type: ignore[misc]  # SymPy ships no types
         if expr.exp == -1:
             return f"1/{self.parenthesize(expr.base, 60)}"
         base = self.parenthesize(expr.base, 60)
+        if expr.exp == 2 and expr.base.is_Symbol:  # faster than a power, wherever arrays are not
+            return f"{base}*{base}"
         return f"{base}**{self.parenthesize(expr.exp, 60)}"
 
     def _print_Mul(self, expr: Any) -> str:
@@ -98,8 +100,12 @@ class _Printer(PythonCodePrinter):  # type: ignore[misc]  # SymPy ships no types
         quotients = [term.as_coeff_Mul()[0] for term in expr.args]
         common = sp.ilcm(*(c.q for c in quotients if c.is_Rational), 1)
         if common == 1:
-            printed: str = super()._print_Add(expr, order=order)
-            return printed
+            # A sum that begins with a minus costs a pass more than one that has it further on.
+            terms = self._as_ordered_terms(expr, order=order)
+            terms.sort(key=lambda term: bool(term.as_coeff_Mul()[0].is_negative))
+            parts: list[str] = [self._print(term) for term in terms]
+            rest = (f" - {p[1:]}" if p.startswith("-") else f" + {p}" for p in parts[1:])
+            return parts[0] + "".join(rest)
         return f"({self._print(sp.Add(*(common * term for term in expr.args)))})/{common}"
 
     def _divisible(self, expr: Any) -> str:
@@ -138,18 +144,12 @@ def kernel_source(kernel: Kernel) -> str:
         for e in kernel.outputs.values()
         for s in e.free_symbols
     }
-    shared, values = sp.cse(
-        [e.xreplace(python) for e in kernel.outputs.values()],
-        symbols=sp.numbered_symbols("c"),
-        order="canonical",
-        optimizations="basic",
-    )
+    lines, values = straight_line([e.xreplace(python) for e in kernel.outputs.values()])
     arguments = kernel.arguments
     rows = [f"{name} : {QUANTITIES[name].meaning} [{QUANTITIES[name].unit}]" for name in arguments]
     doc = [f'r"""{", ".join(kernel.outputs)}, from {kernel.origin}.', "", *rows, '"""']
-    body = ["shape = np.broadcast_shapes(" + ", ".join(f"np.shape({a})" for a in arguments) + ")"]
-    body += [_split(f"{symbol} = {printer.doprint(e)}") for symbol, e in shared]
-    outputs = [f"shaped({printer.doprint(e)}, shape)" for e in values]
+    body = [_split(f"{symbol} = {printer.doprint(e)}") for symbol, e in lines]
+    outputs = [printer.doprint(e) for e in values]
     if len(outputs) == 1:
         body.append(_split(f"return {outputs[0]}"))
         returns = "Array"
@@ -161,20 +161,14 @@ def kernel_source(kernel: Kernel) -> str:
     if len(head) > 98:
         spaced = signature.replace(", ", ",\n    ")
         head = f"def {kernel.name}(\n    *,\n    {spaced},\n) -> {returns}:"
-    block = textwrap.indent("\n".join([*doc, *_as_floats(arguments), *body]), "    ")
-    return f"{head}\n{block}\n"
-
-
-def _as_floats(arguments: Sequence[str]) -> list[str]:
-    """Convert arguments once, so that integers neither overflow nor refuse negative powers."""
-    names = ", ".join(arguments)
-    comma = "," if len(arguments) == 1 else ""
-    return [f"{names}{comma} = floats({names})"]
+    block = textwrap.indent("\n".join([*doc, *body]), "    ")
+    return f"@kernel\n{head}\n{block}\n"
 
 
 def module_source(title: str, kernels: Sequence[Kernel]) -> str:
     """Return the source of one generated module."""
     names = ", ".join(f'"{k.name}"' for k in sorted(kernels, key=lambda k: k.name))
+    body = "\n\n".join(kernel_source(k) for k in kernels)
     head = [
         f'"""{title}',
         "",
@@ -183,12 +177,11 @@ def module_source(title: str, kernels: Sequence[Kernel]) -> str:
         "",
         "from __future__ import annotations",
         "",
-        "import numpy as np",
-        "",
-        "from numerics.kernels._shape import Array, ArrayLike, floats, shaped",
+        *(["import numpy as np", ""] if "np." in body else []),
+        "from numerics.kernels._shape import Array, ArrayLike, kernel",
         "",
         "__all__ = [" + names + "]",
         "",
         "",
     ]
-    return "\n".join(head) + "\n\n".join(kernel_source(k) for k in kernels)
+    return "\n".join(head) + body

@@ -82,7 +82,7 @@ def _variances() -> list[Kernel]:
             takes=("mu", "x", "s"),
         )
         for optimizer in OPTIMIZERS
-        for lag in (0, 1, 2)
+        for lag in (0, 1, 2, 3)
     ]
 
 

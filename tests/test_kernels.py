@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 
@@ -12,10 +14,13 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from numerics import kernel_table, kernels
 from numerics.compile import Kernel, kernel_source
+from numerics.kernels._blocks import BLOCK
 from numerics.simulation import ConstantLag, Sawtooth, growth_rate, simulate_linear
+from numerics.straight_line import straight_line
 
 #: Rational grid of every argument a kernel can have; away from 0/0, near the ends that matter.
 GRID = {
@@ -42,19 +47,27 @@ ALL = [
 ]
 
 
-def _scale(e: sp.Expr, at: dict[str, sp.Rational]) -> sp.Expr:
+Terms = tuple[sp.Expr, tuple[sp.Expr, ...], tuple[sp.Expr, ...]]
+
+
+def _terms(e: sp.Expr) -> Terms:
+    """Return the denominator of `e`, and the terms added up above and below."""
+    above, below = sp.fraction(sp.together(e))
+    return below, sp.Add.make_args(sp.expand(above)), sp.Add.make_args(sp.expand(below))
+
+
+def _scale(terms: Terms, value: sp.Expr, at: dict[sp.Symbol, sp.Rational]) -> sp.Expr:
     """Return the size of the terms that are added up: what rounding is relative to."""
-    top = [abs(t.subs(at)) for t in sp.Add.make_args(sp.expand(sp.fraction(sp.together(e))[0]))]
-    bottom = [abs(t.subs(at)) for t in sp.Add.make_args(sp.expand(sp.fraction(sp.together(e))[1]))]
-    under = abs(sp.fraction(sp.together(e))[1].subs(at))
-    value = abs(e.subs(at))
-    return sp.N((sum(top) + value * sum(bottom)) / under, 50)
+    under, above, below = terms
+    top, bottom = (sum(abs(sp.N(t.subs(at), 50)) for t in ts) for ts in (above, below))
+    return (top + abs(value) * bottom) / abs(sp.N(under.subs(at), 50))
 
 
 @pytest.mark.parametrize(("module", "kernel"), ALL)
 def test_a_kernel_agrees_with_fifty_digits(module: str, kernel: Kernel) -> None:
     function = getattr(getattr(kernels, module), kernel.name)
     points = list(product(*(GRID[a] for a in kernel.arguments)))
+    terms = [_terms(e) for e in kernel.outputs.values()]
     tried = 0
     for point in points[:: max(1, len(points) // 24)]:
         exact = dict(zip(kernel.arguments, map(sp.Rational, point), strict=True))
@@ -66,10 +79,8 @@ def test_a_kernel_agrees_with_fifty_digits(module: str, kernel: Kernel) -> None:
             **{a: float(Fraction(v)) for a, v in zip(kernel.arguments, point, strict=True)}
         )
         found = found if isinstance(found, tuple) else (found,)
-        for name, f, w, e in zip(
-            kernel.outputs, found, wanted, kernel.outputs.values(), strict=True
-        ):
-            allowed = ULPS * float(max(abs(w), _scale(e, at)))
+        for name, f, w, e in zip(kernel.outputs, found, wanted, terms, strict=True):
+            allowed = ULPS * float(max(abs(w), _scale(e, w, at)))
             assert abs(float(sp.Float(float(f), 50) - w)) <= allowed, (name, point, f, w)
         tried += 1
     assert tried >= 3
@@ -96,6 +107,115 @@ def test_a_kernel_keeps_the_shape_of_its_arguments(module: str, kernel: Kernel) 
         assert np.shape(one) == ()
         assert np.shape(many) == shape
         np.testing.assert_array_equal(many, np.broadcast_to(one, shape))
+
+
+def _bits_of_blocks_and_pieces_agree(
+    function: Callable[..., object], arguments: dict[str, NDArray[np.float64]]
+) -> None:
+    """Compare one call, in blocks, with calls so small that the formula itself is run."""
+    shape = np.broadcast_shapes(*(value.shape for value in arguments.values()))
+    flat = {a: np.broadcast_to(value, shape).reshape(-1) for a, value in arguments.items()}
+    size = math.prod(shape)
+    assert size > BLOCK
+    whole = function(**arguments)
+    pieces = [
+        function(**{a: value[start : start + 1000] for a, value in flat.items()})
+        for start in range(0, size, 1000)
+    ]
+    if not isinstance(whole, tuple):
+        whole, pieces = (whole,), [(piece,) for piece in pieces]
+    for found, parts in zip(whole, zip(*pieces, strict=True), strict=True):
+        assert found.shape == shape
+        np.testing.assert_array_equal(found.reshape(-1), np.concatenate(parts))
+
+
+@pytest.mark.parametrize(("module", "kernel"), ALL)
+def test_blocks_change_no_bit(module: str, kernel: Kernel) -> None:
+    rng = np.random.default_rng(0)
+    arguments = {
+        a: rng.choice([float(Fraction(v)) for v in GRID[a]], BLOCK + 5001) for a in kernel.arguments
+    }
+    with np.errstate(all="ignore"):  # borders that do not exist
+        _bits_of_blocks_and_pieces_agree(getattr(getattr(kernels, module), kernel.name), arguments)
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        ((BLOCK + 1,), (), (1,)),
+        ((1 + BLOCK // 2, 1), (3,), ()),
+        ((3, 1), (BLOCK,), (1, 1)),
+        ((2, 3, 1), (1, 3, 9000), (2, 1, 1)),
+        ((1, 1, 17_000, 2), (5, 1, 1, 1), (2,)),
+        ((300, 200), (200,), (300, 1)),
+        ((), (), (BLOCK + 1,)),
+    ],
+)
+def test_blocks_broadcast_as_numpy_does(shapes: tuple[tuple[int, ...], ...]) -> None:
+    rng = np.random.default_rng(0)
+    mu, x, s = (rng.uniform(0.01, 0.1, shape) for shape in shapes)
+    _bits_of_blocks_and_pieces_agree(kernels.variance.nesterov_lag_2, {"mu": mu, "x": x, "s": s})
+    lag = np.array(3.0)
+    oscillator = kernels.oscillator.heavy_ball_constant
+    _bits_of_blocks_and_pieces_agree(oscillator, {"mu": mu, "x": x, "d": lag, "s": s})
+
+
+def test_arguments_of_any_layout_are_read_right() -> None:
+    rng = np.random.default_rng(0)
+    mu = np.asfortranarray(rng.uniform(0, 0.9, (300, 200)))
+    x = rng.uniform(0.01, 0.1, (400, 600))[::-2, ::3]
+    found = kernels.variance.ema_lag_1(mu=mu[:200], x=x, s=1)
+    expected = kernels.variance.ema_lag_1(mu=mu[:200].copy("C"), x=x.copy(), s=1)
+    assert found.size > BLOCK
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("points", [1, 7, BLOCK + 1])
+def test_an_output_never_shares_memory_with_an_argument(points: int) -> None:
+    x = np.full(points, 0.25)
+    *_, stiffness = kernels.oscillator.heavy_ball_constant(mu=0.5, x=x, d=1, s=1)
+    assert not np.shares_memory(stiffness, x)
+    np.testing.assert_array_equal(stiffness, x)
+
+
+def test_no_points_are_no_points() -> None:
+    assert kernels.variance.ema_lag_1(mu=np.zeros((0, 3)), x=0.1, s=1).shape == (0, 3)
+
+
+def test_rational_arguments_give_exact_values() -> None:
+    mu, x = Fraction(9, 10), Fraction(1, 100)
+    found = kernels.variance.heavy_ball_lag_1(mu=mu, x=x, s=1)
+    assert found == (1 + mu + x) / ((1 - mu - x) * x * (2 * (1 + mu) + x))
+    assert isinstance(found, Fraction)
+
+
+def test_a_straight_line_has_no_powers_and_the_same_value() -> None:
+    a, b = sp.symbols("a b", positive=True)
+    outputs = [a**7 + a**5 * b, (1 + b) ** sp.Rational(5, 2), (a - b) ** -3, a**b]
+    lines, values = straight_line(outputs)
+    powers = {
+        p
+        for e in [*(e for _, e in lines), *values]
+        for p in e.atoms(sp.Pow)
+        if p.exp not in (-1, b)
+    }
+    assert all(p.exp in (2, sp.Rational(1, 2)) for p in powers)
+    for symbol, e in reversed(lines):
+        values = [v.subs(symbol, e) for v in values]
+    assert all(sp.simplify(v - o) == 0 for v, o in zip(values, outputs, strict=True))
+
+
+def test_a_polynomial_is_nested_in_the_cheapest_order() -> None:
+    a, b = sp.symbols("a b")
+    lines, (value,) = straight_line([sp.expand((1 + b * (2 + b * (3 + a * b))) * a)])
+    assert len(lines) <= 1
+    assert sp.count_ops(value) <= 8
+
+
+def test_a_leading_minus_moves_into_a_sum() -> None:
+    p = sp.Symbol("p", real=True)
+    source = kernel_source(Kernel("turned", {"out": -(p + 1) / (p * (p - 1))}, "test"))
+    assert "(p + 1)/(p*(1 - p))" in source
 
 
 def test_constants_are_quotients_of_integers() -> None:

@@ -16,8 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike
-from scipy.linalg import eigvals
-from scipy.optimize import brentq
 
 from numerics.dynamics.characteristic import coefficients
 from numerics.dynamics.model import FloatArray, Model, model, stiffness
@@ -213,6 +211,9 @@ def _radius(pencil: tuple[FloatArray, FloatArray, FloatArray], x: float) -> floa
 
 def _square_border(one: Model) -> float:
     """Return the smallest x > 0 at which ``I - S(x)`` is singular and stability is lost."""
+    from scipy.linalg import eigvals  # only this needs SciPy, which is slow to import
+    from scipy.optimize import brentq
+
     pencil = _pencil(one)
     fixed, linear, square = pencil
     size = len(fixed)

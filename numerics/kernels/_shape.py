@@ -1,31 +1,64 @@
-"""Shapes of kernel arguments and outputs (the only hand-written module of this package)."""
+r"""What all kernels have in common (hand-written, like `_blocks`; the rest is generated).
+
+A kernel's source is its formula and nothing else. Here its arguments become float64 or stay exact,
+its outputs get the broadcast shape, and many points are evaluated in blocks.
+"""
 
 from __future__ import annotations
 
+import functools
+import math
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Array", "ArrayLike", "floats", "shaped"]
+from numerics.kernels._blocks import BLOCK, in_blocks
+
+__all__ = ["Array", "ArrayLike", "kernel"]
 
 Array = npt.NDArray[np.float64] | np.float64
 ArrayLike = npt.ArrayLike
 
+_Arguments = ParamSpec("_Arguments")
+_Outputs = TypeVar("_Outputs")
 
-def floats(*values: ArrayLike) -> tuple[Any, ...]:
-    """Return every value as a float64 array or scalar; exact rationals stay exact.
 
-    A kernel without roots then computes exactly, if all its arguments are fractions or integers.
+def kernel(formula: Callable[_Arguments, _Outputs]) -> Callable[_Arguments, _Outputs]:
+    """Evaluate `formula` over whatever its keyword arguments broadcast to.
+
+    If all arguments are integers or fractions they are passed on as they are, so that a formula
+    without roots is computed exactly. Otherwise each becomes float64, which neither overflows nor
+    refuses negative powers as integers do. An output has the full shape, also where the formula is
+    constant along some axes, and never shares its memory with an argument.
     """
-    if all(isinstance(value, Fraction | int) for value in values):
-        return values
-    return tuple(np.asarray(value, dtype=np.float64)[()] for value in values)
+
+    call: Callable[..., Any] = formula
+
+    @functools.wraps(formula)
+    def evaluated(**arguments: Any) -> Any:
+        if all(isinstance(value, Fraction | int) for value in arguments.values()):
+            return call(**arguments)
+        values = {k: np.asarray(v, dtype=np.float64)[()] for k, v in arguments.items()}
+        shape = np.broadcast_shapes(*(np.shape(value) for value in values.values()))
+        if math.prod(shape) > BLOCK:
+            return in_blocks(call, values, shape)
+        outputs = call(**values)
+        if isinstance(outputs, tuple):
+            return tuple(_full(output, values, shape) for output in outputs)
+        return _full(outputs, values, shape)
+
+    return evaluated  # type: ignore[return-value]  # the formula's own signature
 
 
-def shaped(value: Any, shape: tuple[int, ...]) -> Any:
-    """Return `value` with the full broadcast shape, also when the formula is constant in some axes."""
-    if np.shape(value) == shape:
-        return value
-    return np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), shape))[()]
+def _full(output: Any, values: Mapping[str, Any], shape: tuple[int, ...]) -> Any:
+    """Return an output of its own, with the full shape."""
+    if not shape:
+        return np.float64(output)
+    if np.shape(output) == shape and not any(output is value for value in values.values()):
+        return output
+    full = np.empty(shape)
+    full[...] = output
+    return full

@@ -7,35 +7,43 @@ from __future__ import annotations
 
 import numpy as np
 
-from numerics.kernels._shape import Array, ArrayLike, floats, shaped
+from numerics.kernels._shape import Array, ArrayLike, kernel
 
 __all__ = ["mean", "std"]
 
+@kernel
 def std(*, eta: ArrayLike, p: ArrayLike) -> tuple[Array, Array]:
     r"""rate, acceleration, from no-kl.
 
     eta : step size (learning rate) [1]
     p : success probability [1]
     """
-    eta, p = floats(eta, p)
-    shape = np.broadcast_shapes(np.shape(eta), np.shape(p))
-    c0 = p - 1
+    c0 = 1 - p
+    c1 = c0*p
+    c2 = np.sqrt(c1)
+    c3 = c0*c0
+    c4 = eta*eta
+    c5 = p*p
     return (
-        shaped(eta*(-c0*p)**(3/2), shape),
-        shaped(-3*c0**2*eta**2*p**2*(2*p - 1)/2, shape),
+        c1*c2*eta,
+        3*c3*c4*c5*(1 - 2*p)/2,
     )
 
 
+@kernel
 def mean(*, eta: ArrayLike, p: ArrayLike) -> tuple[Array, Array]:
     r"""rate, acceleration, from no-kl.
 
     eta : step size (learning rate) [1]
     p : success probability [1]
     """
-    eta, p = floats(eta, p)
-    shape = np.broadcast_shapes(np.shape(eta), np.shape(p))
     c0 = p - 1
+    c1 = c0*c0
+    c2 = p*p
+    c3 = c0*c1
+    c4 = eta*eta
+    c5 = c2*p
     return (
-        shaped(c0**2*eta*p**2, shape),
-        shaped(2*c0**3*eta**2*p**3*(2*p - 1), shape),
+        c1*c2*eta,
+        2*c3*c4*c5*(2*p - 1),
     )

@@ -7,81 +7,84 @@ from __future__ import annotations
 
 import numpy as np
 
-from numerics.kernels._shape import Array, ArrayLike, floats, shaped
+from numerics.kernels._shape import Array, ArrayLike, kernel
 
 __all__ = ["dead_groups", "mean_ddof_0", "mean_ddof_1", "std_ddof_0", "std_ddof_1"]
 
+@kernel
 def std_ddof_0(*, p: ArrayLike, G: ArrayLike) -> tuple[Array, Array]:
     r"""drift, drift_variance, from prop-10.
 
     p : success probability [1]
     G : group_size: completions per prompt [1]
     """
-    p, G = floats(p, G)
-    shape = np.broadcast_shapes(np.shape(p), np.shape(G))
-    c0 = p - 1
+    c0 = 1 - p
     c1 = 1/G
+    c2 = 2*p - 1
+    c3 = c2*c2
     return (
-        shaped(np.sqrt(-c0*p)*((8 + c1/(c0*p))/8), shape),
-        shaped(c1*(2*p - 1)**2/4, shape),
+        np.sqrt(c0*p)*((8 - c1/(c0*p))/8),
+        c1*c3/4,
     )
 
 
+@kernel
 def std_ddof_1(*, p: ArrayLike, G: ArrayLike) -> tuple[Array, Array]:
     r"""drift, drift_variance, from prop-10.
 
     p : success probability [1]
     G : group_size: completions per prompt [1]
     """
-    p, G = floats(p, G)
-    shape = np.broadcast_shapes(np.shape(p), np.shape(G))
-    c0 = p - 1
+    c0 = 1 - p
     c1 = 1/G
     c2 = 1 - c1
+    c3 = 2*p - 1
+    c4 = c3*c3
     return (
-        shaped(np.sqrt(c2)*np.sqrt(-c0*p)*((8 + c1/(c0*p))/8), shape),
-        shaped(c1*c2*(2*p - 1)**2/4, shape),
+        np.sqrt(c2)*np.sqrt(c0*p)*((8 - c1/(c0*p))/8),
+        c1*c2*c4/4,
     )
 
 
+@kernel
 def mean_ddof_0(*, p: ArrayLike, G: ArrayLike) -> tuple[Array, Array]:
     r"""drift, drift_variance, from prop-10.
 
     p : success probability [1]
     G : group_size: completions per prompt [1]
     """
-    p, G = floats(p, G)
-    shape = np.broadcast_shapes(np.shape(p), np.shape(G))
     c0 = 1/G
-    c1 = p*(p - 1)
+    c1 = p*(1 - p)
+    c2 = 2*p - 1
+    c3 = c2*c2
     return (
-        shaped(-c1*(1 - c0), shape),
-        shaped(-c0*c1*(2*p - 1)**2, shape),
+        c1*(1 - c0),
+        c0*c1*c3,
     )
 
 
+@kernel
 def mean_ddof_1(*, p: ArrayLike, G: ArrayLike) -> tuple[Array, Array]:
     r"""drift, drift_variance, from prop-10.
 
     p : success probability [1]
     G : group_size: completions per prompt [1]
     """
-    p, G = floats(p, G)
-    shape = np.broadcast_shapes(np.shape(p), np.shape(G))
     c0 = 1/G
-    c1 = p*(p - 1)
+    c1 = p*(1 - p)
+    c2 = 2*p - 1
+    c3 = c2*c2
     return (
-        shaped(-c1*(1 - c0), shape),
-        shaped(-c0*c1*(2*p - 1)**2, shape),
+        c1*(1 - c0),
+        c0*c1*c3,
     )
 
 
+@kernel
 def dead_groups(*, p: ArrayLike, G: ArrayLike) -> Array:
     r"""dead_groups, from dead-groups.
 
     p : success probability [1]
     G : group_size: completions per prompt [1]
     """
-    p, G = floats(p, G)
-    shape = np.broadcast_shapes(np.shape(p), np.shape(G))
-    return shaped(p**G + (1 - p)**G, shape)
+    return p**G + (1 - p)**G

@@ -5,12 +5,11 @@ Generated from the derivations by `grpo-dynamics report`; do not edit.
 
 from __future__ import annotations
 
-import numpy as np
-
-from numerics.kernels._shape import Array, ArrayLike, floats, shaped
+from numerics.kernels._shape import Array, ArrayLike, kernel
 
 __all__ = ["ema_constant", "ema_sawtooth", "heavy_ball_constant", "heavy_ball_sawtooth", "nesterov_constant", "nesterov_sawtooth"]
 
+@kernel
 def heavy_ball_constant(
     *,
     mu: ArrayLike,
@@ -25,16 +24,16 @@ def heavy_ball_constant(
     d : lag: age in steps of the policy the stale force is computed on [step]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, x, d, s = floats(mu, x, d, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(d), np.shape(s))
     c0 = s*x
+    c1 = d*d
     return (
-        shaped((c0*d**2 + mu + 1)/2, shape),
-        shaped(-c0*d - mu + 1, shape),
-        shaped(x, shape),
+        (c0*c1 + mu + 1)/2,
+        1 - c0*d - mu,
+        x,
     )
 
 
+@kernel
 def heavy_ball_sawtooth(
     *,
     mu: ArrayLike,
@@ -49,16 +48,15 @@ def heavy_ball_sawtooth(
     N : refresh: steps between refreshes of the sampling policy [step]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, x, N, s = floats(mu, x, N, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(N), np.shape(s))
     c0 = s*x*(N - 1)
     return (
-        shaped((c0*(2*N - 1) + 6*mu + 6)/12, shape),
-        shaped((-c0 - 2*mu + 2)/2, shape),
-        shaped(x, shape),
+        (c0*(2*N - 1) + 6*mu + 6)/12,
+        (2 - c0 - 2*mu)/2,
+        x,
     )
 
 
+@kernel
 def ema_constant(
     *,
     mu: ArrayLike,
@@ -73,17 +71,17 @@ def ema_constant(
     d : lag: age in steps of the policy the stale force is computed on [step]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, x, d, s = floats(mu, x, d, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(d), np.shape(s))
     c0 = x*(mu - 1)
     c1 = c0*s
+    c2 = d*d
     return (
-        shaped((-c1*d**2 + mu + 1)/2, shape),
-        shaped(c1*d - mu + 1, shape),
-        shaped(-c0, shape),
+        (mu + 1 - c1*c2)/2,
+        c1*d + 1 - mu,
+        -c0,
     )
 
 
+@kernel
 def ema_sawtooth(
     *,
     mu: ArrayLike,
@@ -98,17 +96,16 @@ def ema_sawtooth(
     N : refresh: steps between refreshes of the sampling policy [step]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, x, N, s = floats(mu, x, N, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(N), np.shape(s))
     c0 = x*(mu - 1)
     c1 = c0*s*(N - 1)
     return (
-        shaped((-c1*(2*N - 1) + 6*mu + 6)/12, shape),
-        shaped((c1 - 2*mu + 2)/2, shape),
-        shaped(-c0, shape),
+        (6*mu + 6 - c1*(2*N - 1))/12,
+        (c1 + 2 - 2*mu)/2,
+        -c0,
     )
 
 
+@kernel
 def nesterov_constant(
     *,
     mu: ArrayLike,
@@ -123,16 +120,16 @@ def nesterov_constant(
     d : lag: age in steps of the policy the stale force is computed on [step]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, x, d, s = floats(mu, x, d, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(d), np.shape(s))
-    c0 = d*s
+    c0 = mu*(x - 1)
+    c1 = d*s*x
     return (
-        shaped((mu - x*(2*c0*mu - d**2*s + mu) + 1)/2, shape),
-        shaped(-mu - x*(c0 - mu) + 1, shape),
-        shaped(x, shape),
+        (c1*(d - 2*mu) + 1 - c0)/2,
+        c0 + 1 - c1,
+        x,
     )
 
 
+@kernel
 def nesterov_sawtooth(
     *,
     mu: ArrayLike,
@@ -147,12 +144,11 @@ def nesterov_sawtooth(
     N : refresh: steps between refreshes of the sampling policy [step]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, x, N, s = floats(mu, x, N, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(N), np.shape(s))
-    c0 = 6*mu
-    c1 = N*s
+    c0 = s*x
+    c1 = c0*(N - 1)
+    c2 = x - 1
     return (
-        shaped((c0 + x*(2*N**2*s - c0*c1 + c0*s - c0 - 3*c1 + s) + 6)/12, shape),
-        shaped((-2*mu + x*(-c1 + 2*mu + s) + 2)/2, shape),
-        shaped(x, shape),
+        (c0*(N*(2*N - 3) + 1) + 6 - 6*mu*(c1 + c2))/12,
+        (2*c2*mu + 2 - c1)/2,
+        x,
     )

@@ -5,12 +5,11 @@ Generated from the derivations by `grpo-dynamics report`; do not edit.
 
 from __future__ import annotations
 
-import numpy as np
-
-from numerics.kernels._shape import Array, ArrayLike, floats, shaped
+from numerics.kernels._shape import Array, ArrayLike, kernel
 
 __all__ = ["ema_constant", "ema_sawtooth", "heavy_ball_constant", "heavy_ball_sawtooth", "nesterov_constant", "nesterov_sawtooth"]
 
+@kernel
 def heavy_ball_constant(*, mu: ArrayLike, d: ArrayLike, s: ArrayLike) -> Array:
     r"""rule_threshold, from prop-9.
 
@@ -18,11 +17,10 @@ def heavy_ball_constant(*, mu: ArrayLike, d: ArrayLike, s: ArrayLike) -> Array:
     d : lag: age in steps of the policy the stale force is computed on [step]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, d, s = floats(mu, d, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(d), np.shape(s))
-    return shaped(-(mu - 1)/(d*s), shape)
+    return (1 - mu)/(d*s)
 
 
+@kernel
 def heavy_ball_sawtooth(*, mu: ArrayLike, N: ArrayLike, s: ArrayLike) -> Array:
     r"""rule_threshold, from prop-9.
 
@@ -30,11 +28,10 @@ def heavy_ball_sawtooth(*, mu: ArrayLike, N: ArrayLike, s: ArrayLike) -> Array:
     N : refresh: steps between refreshes of the sampling policy [step]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, N, s = floats(mu, N, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(N), np.shape(s))
-    return shaped(-(mu - 1)/(N*s), shape)
+    return (1 - mu)/(N*s)
 
 
+@kernel
 def ema_constant(*, mu: ArrayLike, d: ArrayLike, s: ArrayLike) -> Array:
     r"""rule_threshold, from prop-9.
 
@@ -42,11 +39,10 @@ def ema_constant(*, mu: ArrayLike, d: ArrayLike, s: ArrayLike) -> Array:
     d : lag: age in steps of the policy the stale force is computed on [step]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, d, s = floats(mu, d, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(d), np.shape(s))
-    return shaped(1/(d*s), shape)
+    return 1/(d*s)
 
 
+@kernel
 def ema_sawtooth(*, mu: ArrayLike, N: ArrayLike, s: ArrayLike) -> Array:
     r"""rule_threshold, from prop-9.
 
@@ -54,11 +50,10 @@ def ema_sawtooth(*, mu: ArrayLike, N: ArrayLike, s: ArrayLike) -> Array:
     N : refresh: steps between refreshes of the sampling policy [step]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, N, s = floats(mu, N, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(N), np.shape(s))
-    return shaped(1/(N*s), shape)
+    return 1/(N*s)
 
 
+@kernel
 def nesterov_constant(*, mu: ArrayLike, d: ArrayLike, s: ArrayLike) -> Array:
     r"""rule_threshold, from prop-9.
 
@@ -66,11 +61,10 @@ def nesterov_constant(*, mu: ArrayLike, d: ArrayLike, s: ArrayLike) -> Array:
     d : lag: age in steps of the policy the stale force is computed on [step]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, d, s = floats(mu, d, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(d), np.shape(s))
-    return shaped(-(mu - 1)/(d*s - mu), shape)
+    return (mu - 1)/(mu - d*s)
 
 
+@kernel
 def nesterov_sawtooth(*, mu: ArrayLike, N: ArrayLike, s: ArrayLike) -> Array:
     r"""rule_threshold, from prop-9.
 
@@ -78,6 +72,4 @@ def nesterov_sawtooth(*, mu: ArrayLike, N: ArrayLike, s: ArrayLike) -> Array:
     N : refresh: steps between refreshes of the sampling policy [step]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, N, s = floats(mu, N, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(N), np.shape(s))
-    return shaped(-(mu - 1)/(N*s - mu), shape)
+    return (mu - 1)/(mu - N*s)

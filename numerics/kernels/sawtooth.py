@@ -5,63 +5,59 @@ Generated from the derivations by `grpo-dynamics report`; do not edit.
 
 from __future__ import annotations
 
-import numpy as np
-
-from numerics.kernels._shape import Array, ArrayLike, floats, shaped
+from numerics.kernels._shape import Array, ArrayLike, kernel
 
 __all__ = ["ema_sawtooth", "heavy_ball_sawtooth", "nesterov_sawtooth"]
 
+@kernel
 def heavy_ball_sawtooth(*, mu: ArrayLike, N: ArrayLike) -> tuple[Array, Array]:
     r"""flip, neimark_sacker, from sawtooth-threshold.
 
     mu : momentum [1]
     N : refresh: steps between refreshes of the sampling policy [step]
     """
-    mu, N = floats(mu, N)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(N))
     c0 = mu - 1
     c1 = mu**N
     c2 = c1 + 1
     c3 = c1 - 1
     c4 = c3*mu/c0
     return (
-        shaped(-2*c0*c2/(N*c2 - 2*c4), shape),
-        shaped(-c0*c3/(N*c1 - c4), shape),
+        -2*c0*c2/(N*c2 - 2*c4),
+        c0*c3/(c4 - N*c1),
     )
 
 
+@kernel
 def ema_sawtooth(*, mu: ArrayLike, N: ArrayLike) -> tuple[Array, Array]:
     r"""flip, neimark_sacker, from sawtooth-threshold.
 
     mu : momentum [1]
     N : refresh: steps between refreshes of the sampling policy [step]
     """
-    mu, N = floats(mu, N)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(N))
     c0 = mu**N
     c1 = c0 + 1
     c2 = c0 - 1
     c3 = c2*mu/(mu - 1)
     return (
-        shaped(2*c1/(N*c1 - 2*c3), shape),
-        shaped(c2/(N*c0 - c3), shape),
+        2*c1/(N*c1 - 2*c3),
+        c2/(N*c0 - c3),
     )
 
 
+@kernel
 def nesterov_sawtooth(*, mu: ArrayLike, N: ArrayLike) -> tuple[Array, Array]:
     r"""flip, neimark_sacker, from sawtooth-threshold.
 
     mu : momentum [1]
     N : refresh: steps between refreshes of the sampling policy [step]
     """
-    mu, N = floats(mu, N)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(N))
     c0 = mu - 1
     c1 = mu**N
     c2 = c1 + 1
     c3 = c1 - 1
-    c4 = c3*mu**2/c0
+    c4 = mu*mu
+    c5 = c3*c4/c0
     return (
-        shaped(-2*c0*c2/(N*c2 - 2*c4), shape),
-        shaped(-c0*c3/(N*c1 - c4), shape),
+        -2*c0*c2/(N*c2 - 2*c5),
+        c0*c3/(c5 - N*c1),
     )

@@ -5,12 +5,11 @@ Generated from the derivations by `grpo-dynamics report`; do not edit.
 
 from __future__ import annotations
 
-import numpy as np
+from numerics.kernels._shape import Array, ArrayLike, kernel
 
-from numerics.kernels._shape import Array, ArrayLike, floats, shaped
+__all__ = ["ema_lag_0", "ema_lag_1", "ema_lag_2", "ema_lag_3", "heavy_ball_lag_0", "heavy_ball_lag_1", "heavy_ball_lag_2", "heavy_ball_lag_3", "nesterov_lag_0", "nesterov_lag_1", "nesterov_lag_2", "nesterov_lag_3"]
 
-__all__ = ["ema_lag_0", "ema_lag_1", "ema_lag_2", "heavy_ball_lag_0", "heavy_ball_lag_1", "heavy_ball_lag_2", "nesterov_lag_0", "nesterov_lag_1", "nesterov_lag_2"]
-
+@kernel
 def heavy_ball_lag_0(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     r"""variance, from stationary-variance.
 
@@ -18,11 +17,10 @@ def heavy_ball_lag_0(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     x : dimensionless stiffness per step, x = eta*K [1]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, x, s = floats(mu, x, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(s))
-    return shaped(-(mu + 1)/(x*(mu - 1)*(2*mu - x + 2)), shape)
+    return (mu + 1)/(x*(1 - mu)*(2*mu + 2 - x))
 
 
+@kernel
 def heavy_ball_lag_1(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     r"""variance, from stationary-variance.
 
@@ -30,13 +28,12 @@ def heavy_ball_lag_1(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     x : dimensionless stiffness per step, x = eta*K [1]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, x, s = floats(mu, x, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(s))
     c0 = s*x
     c1 = c0 + mu
-    return shaped(-(c1 + 1)/(x*(c1 - 1)*(2*c0 + 2*mu - x + 2)), shape)
+    return (c1 + 1)/(x*(1 - c1)*(2*c0 + 2*mu + 2 - x))
 
 
+@kernel
 def heavy_ball_lag_2(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     r"""variance, from stationary-variance.
 
@@ -44,14 +41,30 @@ def heavy_ball_lag_2(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     x : dimensionless stiffness per step, x = eta*K [1]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, x, s = floats(mu, x, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(s))
-    c0 = s*x
-    c1 = x**2
-    c2 = c0*mu + c0 - c1*s + mu
-    return shaped(-(c2 + 1)/(x*(2*mu - x + 2)*(2*c1*s**2 + c2 - 1)), shape)
+    c0 = -x
+    c1 = mu + 1
+    c2 = c0 + c1
+    c3 = s*x
+    return (c1 + c2*c3)/(x*(c0 + 2*mu + 2)*(1 - c3*(c2 + 2*c3) - mu))
 
 
+@kernel
+def heavy_ball_lag_3(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
+    r"""variance, from stationary-variance.
+
+    mu : momentum [1]
+    x : dimensionless stiffness per step, x = eta*K [1]
+    s : stale share K_s/K of the stiffness [1]
+    """
+    c0 = 2*mu + x*(2*s - 1) + 2
+    c1 = mu + 1
+    c2 = c1*s
+    c3 = s*x
+    c4 = mu*mu
+    return (c1 + c3*(mu*(mu + 2) + x*(c2 - c0) + 2))/(c0*x*(1 - c3*(c4 + x*(3*c2 - c0) + 2) - mu))
+
+
+@kernel
 def ema_lag_0(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     r"""variance, from stationary-variance.
 
@@ -59,11 +72,12 @@ def ema_lag_0(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     x : dimensionless stiffness per step, x = eta*K [1]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, x, s = floats(mu, x, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(s))
-    return shaped((mu + 1)/(x*(mu - 1)**2*(mu*x + 2*mu - x + 2)), shape)
+    c0 = mu - 1
+    c1 = c0*c0
+    return (mu + 1)/(c1*x*(mu*(x + 2) + 2 - x))
 
 
+@kernel
 def ema_lag_1(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     r"""variance, from stationary-variance.
 
@@ -71,16 +85,14 @@ def ema_lag_1(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     x : dimensionless stiffness per step, x = eta*K [1]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, x, s = floats(mu, x, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(s))
-    c0 = s*x
-    c1 = 2*mu
-    return (
-        shaped(-(-c0*mu + c0 + mu + 1)/(x*(c0 - 1)*(mu - 1)**2*(-c0*c1 + 2*c0 + c1 + mu*x - x +
-        2)), shape)
-    )
+    c0 = mu - 1
+    c1 = s*x
+    c2 = c0*c1
+    c3 = c0*c0
+    return (mu + 1 - c2)/(c3*x*(1 - c1)*(mu*(x + 2) + 2 - 2*c2 - x))
 
 
+@kernel
 def ema_lag_2(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     r"""variance, from stationary-variance.
 
@@ -88,22 +100,44 @@ def ema_lag_2(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     x : dimensionless stiffness per step, x = eta*K [1]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, x, s = floats(mu, x, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(s))
-    c0 = 2*mu
-    c1 = mu*x
-    c2 = mu**2
-    c3 = s*x
-    c4 = x**2
-    c5 = c4*s
-    c6 = c3 - c5
-    c7 = c4*s**2
+    c0 = mu - 1
+    c1 = c0*x
+    c2 = s*x
+    c3 = mu + 1
+    c4 = c0*c0
+    c5 = mu*mu
     return (
-        shaped(-(c0*c5 - c2*c3 - c2*c5 + c6 + mu + 1)/(x*(mu - 1)**2*(c0 + c1 - x + 2)*(-c0*c7 +
-        c1*s + c5*mu + c6 + 2*c7 - 1)), shape)
+        (c2*(1 - c5 - x*(mu*(mu - 2) + 1)) + c3)/(c4*x*(c2*(2*c0*s*x - c1 - c3) + 1)*(c1 + 2*mu +
+        2))
     )
 
 
+@kernel
+def ema_lag_3(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
+    r"""variance, from stationary-variance.
+
+    mu : momentum [1]
+    x : dimensionless stiffness per step, x = eta*K [1]
+    s : stale share K_s/K of the stiffness [1]
+    """
+    c0 = mu - 1
+    c1 = 2*s
+    c2 = c1 - 1
+    c3 = c2*mu
+    c4 = mu*mu
+    c5 = 3*s
+    c6 = s*x
+    c7 = mu + 1
+    c8 = s - 2
+    c9 = c0*c0
+    return (
+        (c6*(x*(c2*x*(mu*(mu*(mu - 3) + 3) - 1) + c8*mu*(c0*mu - 1) + c8) + 2 - c4*c7) +
+        c7)/(c9*x*(1 - c6*(c4 + x*(c5 - c4*(c5 - 2) - x*(c2 + mu*(c3 + 2 - 4*s)) - 2) + 2))*(2*mu
+        + x*(c1 - c3 - 1) + 2))
+    )
+
+
+@kernel
 def nesterov_lag_0(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     r"""variance, from stationary-variance.
 
@@ -111,12 +145,11 @@ def nesterov_lag_0(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     x : dimensionless stiffness per step, x = eta*K [1]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, x, s = floats(mu, x, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(s))
-    c0 = mu*x
-    return shaped(-(-c0 + mu + 1)/(x*(c0 - mu + 1)*(2*c0 - 2*mu + x - 2)), shape)
+    c0 = mu*(x - 1)
+    return (c0 - 1)/(x*(c0 + 1)*(2*c0 + x - 2))
 
 
+@kernel
 def nesterov_lag_1(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     r"""variance, from stationary-variance.
 
@@ -124,19 +157,15 @@ def nesterov_lag_1(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     x : dimensionless stiffness per step, x = eta*K [1]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, x, s = floats(mu, x, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(s))
-    c0 = 2*mu
-    c1 = s*x
-    c2 = c1*mu
-    c3 = x**2
-    c4 = c3*s
-    c5 = mu**2
-    c6 = c3*s**2
-    c7 = -c1*c5 + c1 + c2 + c4*c5 + c4*mu - c6*mu - mu*x + mu
-    return shaped(-(-2*c5*c6 + c7 + 1)/(x*(c7 - 1)*(-c0*x + c0 + 2*c1 + 4*c2 - x + 2)), shape)
+    c0 = mu*(x - 1)
+    c1 = 2*mu + 1
+    c2 = s*x
+    c3 = c0 + 1
+    c4 = mu*(c3 + x) + 1
+    return (c2*(c4 - c1*c2*mu) + 1 - c0)/(x*(c2*(mu*s*x - c4) + c3)*(2*c1*c2 + 2 - 2*c0 - x))
 
 
+@kernel
 def nesterov_lag_2(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     r"""variance, from stationary-variance.
 
@@ -144,39 +173,51 @@ def nesterov_lag_2(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
     x : dimensionless stiffness per step, x = eta*K [1]
     s : stale share K_s/K of the stiffness [1]
     """
-    mu, x, s = floats(mu, x, s)
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(x), np.shape(s))
-    c0 = 2*mu
-    c1 = mu*x
-    c2 = x**2
-    c3 = c2*s
-    c4 = s*x
-    c5 = x**3
-    c6 = c5*s
-    c7 = c6*mu
-    c8 = mu**3
-    c9 = c4*c8
-    c10 = c6*c8
-    c11 = c4*mu
-    c12 = s**2
-    c13 = c12*c5
-    c14 = c13*mu
-    c15 = mu**2
-    c16 = c15*c3
-    c17 = 2*c8
-    c18 = c17*c3
-    c19 = 2*c15
-    c20 = c13*c17
-    c21 = c19*c6
-    c22 = c12*c2
-    c23 = 2*c22
-    c24 = c23*c8
-    c25 = c15*c22
-    c26 = c15*c4 + c22*mu - 1
-    c27 = c5*s**3
+    c0 = x - 1
+    c1 = s*x
+    c2 = s - 1
+    c3 = c2*x
+    c4 = 2*s
+    c5 = x*(c4 - 1)
+    c6 = mu*(x*(c4 - c5 - 2) + 1)
+    c7 = x*(s*(c4 - 3) + 1)
     return (
-        shaped(-(c1 + c10 - c11 - c13*c19 - c14 - 3*c16 - c18 - c20 + c21 + c24 + 3*c25 + c26 + c3
-        - c4 + c7 + c9 - mu)/(x*(c0*x - c0 + x - 2)*(-c0*c27 - c1 - c10 + c11 + 6*c13*c15 + 3*c14
-        - 4*c15*c27 + c16 + c18 + c20 - c21 + c23 - c24 - c25 + c26 - c3 + c4 - c7 - c9 + mu)),
-        shape)
+        (mu*(x*(s - c1*(s - c3) - 1) + 1 - c1*mu*(c6 + x*(3*s - 2*c3 - 3) + 1)) + 1 -
+        c0*c1)/(x*(2*c0*mu + x - 2)*(c1*(c5 + 1) - mu*(mu*s*x*(c6 + x*(c2 + 2*c7) - 1) - x*(c1*(s
+        - c7) + c2) - 1) - 1))
+    )
+
+
+@kernel
+def nesterov_lag_3(*, mu: ArrayLike, x: ArrayLike, s: ArrayLike) -> Array:
+    r"""variance, from stationary-variance.
+
+    mu : momentum [1]
+    x : dimensionless stiffness per step, x = eta*K [1]
+    s : stale share K_s/K of the stiffness [1]
+    """
+    c0 = 2*s
+    c1 = x*(c0 - 1)
+    c2 = c1 + 2
+    c3 = 3*s
+    c4 = -c3
+    c5 = s*x
+    c6 = c3 - 1
+    c7 = c0 - 3
+    c8 = s - 1
+    c9 = x*(c7*s + 1)
+    c10 = 3*c9
+    c11 = -c10
+    c12 = 4*s
+    c13 = 3 - c12
+    c14 = s - 2
+    c15 = c11 + 5
+    c16 = -s
+    return (
+        (c5*(2 - x*(c16 + c2)) + mu*(x*(c5*(x*(c9 - s*(s + 1)) - c16 - 2) + c6) + 1 -
+        c5*mu*(mu*(mu*(1 - x*(c13 + x*(x*(c12*c8 + 1) - c12*c14 - 3))) + x*(5*s - x*(c0*(7 - c3) +
+        c10 - 7) - 5) + 1) + x*(x*(c12*c14 + c15) - c4 - 2))) + 1)/(x*(c2 + 2*mu*(c1 +
+        1))*(c5*(x*(c2 + c4) - 2) + mu*(mu*s*x*(mu*(mu*(x*(c7 + x*(c1 + c13)) + 1) + x*(c6 +
+        x*(6*c14*s + c15)) - 1) + x*(x*(c0*(c3 - 4) + c11 + 3) - s)) - x*(c5*(s - x*(c6*s +
+        x*(-c7*s - 1))) + c8) - 1) + 1))
     )
