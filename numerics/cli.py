@@ -13,7 +13,15 @@ import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
 
-from numerics.commands import audit, derive, predict, report
+from numerics.commands import (
+    audit,
+    derive,
+    experiment,
+    predict,
+    quantities,
+    report,
+    simulate,
+)
 from numerics.commands.arguments import PROGRAM, Parser, one_line
 
 __all__ = ["main"]
@@ -23,6 +31,9 @@ _COMMANDS = {
     "derive": ("show a derivation, step by step", derive),
     "audit": ("judge the formulas in a claims file", audit),
     "predict": ("say what a configuration will do", predict),
+    "quantities": ("list what a claim can be about", quantities),
+    "simulate": ("run the scalar map or a bandit from a file", simulate),
+    "experiment": ("put claims that no algebra decides to a simulation", experiment),
 }
 
 
@@ -56,7 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> Parser:
     parser = Parser(
         prog=PROGRAM,
-        description="Derive, audit and predict the dynamics of Group Relative Policy Optimization.",
+        description="Derive, audit, predict and simulate the dynamics of Group Relative Policy "
+        "Optimization.",
         epilog=f"Each command explains itself: {PROGRAM} COMMAND --help",
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")

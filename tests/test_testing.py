@@ -39,7 +39,7 @@ def test_equality_is_exact_for_rationals() -> None:
 def test_bounds() -> None:
     testing.assert_bound(2, 1, side="upper", claim="above")
     testing.assert_bound(1, 1, side="lower", claim="below")
-    with pytest.raises(AssertionError, match="off by a factor 0.5"):
+    with pytest.raises(AssertionError, match=r"off by a factor 0\.5"):
         testing.assert_bound(2, 1, side="lower", claim="below")
     with pytest.raises(InvalidInput, match="side is 'left'"):
         testing.assert_bound(2, 1, side="left", claim="below")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from itertools import takewhile
 from typing import Any, NoReturn
@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 __all__ = [
     "LAG_FLAGS",
     "LAG_MODELS",
+    "NUMERIC_LAG_FLAGS",
+    "NUMERIC_OPTIMIZERS",
     "OPTIMIZERS",
     "PROGRAM",
     "Parser",
@@ -21,6 +23,7 @@ __all__ = [
     "exact",
     "one_line",
     "or_list",
+    "probabilities",
     "quoted",
     "times",
     "unknown",
@@ -34,6 +37,9 @@ OPTIMIZERS = ("heavy-ball", "ema", "nesterov")
 LAG_MODELS = ("constant", "sawtooth")
 #: The flag each lag model counts its steps with.
 LAG_FLAGS = {"lag": "constant", "refresh": "sawtooth"}
+#: What numbers are known of, but no derivation.
+NUMERIC_OPTIMIZERS = (*OPTIMIZERS, "adam")
+NUMERIC_LAG_FLAGS = {**LAG_FLAGS, "lag_law": "random"}
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?", re.IGNORECASE)
 _RATIO = re.compile(r"[+-]?[0-9]+/[0-9]+")
@@ -74,14 +80,20 @@ def unknown(kind: str, given: str, allowed: Collection[str]) -> str:
 
 
 def choice(
-    kind: str, allowed: Collection[str], *, not_built: Collection[str] = ()
+    kind: str,
+    allowed: Collection[str],
+    *,
+    not_built: Collection[str] = (),
+    short: Mapping[str, str] | None = None,
 ) -> Callable[[str], str]:
     """Return an argparse type that takes one of the names `allowed`.
 
-    Names in `not_built` belong to the theory but not to this version; the refusal says so.
+    Names in `not_built` belong to the theory but not to this version; the refusal says so. `short`
+    maps other spellings to the names they stand for.
     """
 
     def parse(text: str) -> str:
+        text = (short or {}).get(text, text)
         if text in allowed:
             return text
         if text in not_built:
@@ -117,6 +129,19 @@ def times(text: str) -> list[Fraction]:
     read = [exact(part) for part in text.split(",")]
     if min(read) < 0:
         raise argparse.ArgumentTypeError(f"{quoted(text)} has a time before 0, the start from rest")
+    return read
+
+
+def probabilities(text: str) -> list[Fraction]:
+    """Read the probabilities of lags 0, 1, ..., separated by commas, that sum to exactly 1."""
+    read = [exact(part) for part in text.split(",")]
+    if min(read) < 0:
+        raise argparse.ArgumentTypeError(f"{quoted(text)} has a probability below 0")
+    if sum(read) != 1:
+        raise argparse.ArgumentTypeError(
+            f"{quoted(text)} sums to {float(sum(read)):.12g}; probabilities must sum to exactly 1 "
+            "(1/3 is exact, 0.333 is not)"
+        )
     return read
 
 
@@ -175,18 +200,30 @@ class Parser(argparse.ArgumentParser):
         return bound
 
 
-def add_update(parser: Parser, *, required: bool) -> None:
-    """Add the flags of an update rule but for the stale share, which has no common default."""
+def add_update(parser: Parser, *, required: bool, numeric: bool = False) -> None:
+    """Add the flags of an update rule but for the stale share, which has no common default.
+
+    With `numeric` also those no derivation takes: Adam with a frozen second moment, a random lag.
+    """
+    optimizers = NUMERIC_OPTIMIZERS if numeric else OPTIMIZERS
+    models = tuple((NUMERIC_LAG_FLAGS if numeric else LAG_FLAGS).values())
     parser.add_argument(
-        "--optimizer", metavar="NAME", required=required, help=or_list(OPTIMIZERS),
-        type=choice("optimizer", OPTIMIZERS, not_built=("adam",)),
+        "--optimizer", metavar="NAME", required=required, help=or_list(optimizers),
+        type=choice("optimizer", optimizers, not_built=NUMERIC_OPTIMIZERS),
     )
     parser.add_argument(
         "--lag-model", metavar="NAME", required=required,
-        type=choice("lag model", LAG_MODELS, not_built=("random",)),
-        help="constant (always --lag steps) or sawtooth (refreshed every --refresh steps)",
+        type=choice("lag model", models, not_built=NUMERIC_LAG_FLAGS.values()),
+        help="constant (always --lag steps)" + (", " if numeric else " or ")
+        + "sawtooth (refreshed every --refresh steps)"
+        + (" or random (drawn at every step from --lag-law)" if numeric else ""),
     )
     parser.add_argument("--lag", metavar="D", type=whole, help="constant lag in steps, from 0")
     parser.add_argument(
         "--refresh", metavar="N", type=whole, help="steps between refreshes, from 1 (on-policy)"
     )
+    if numeric:
+        parser.add_argument(
+            "--lag-law", metavar="P0,P1,...", type=probabilities,
+            help="probabilities of lag 0, 1, ..., summing to exactly 1",
+        )

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.exact import stationary_variance, threshold
+from numerics.plots import COLOURS, RINGS, Figure, panel, plain_ticks
 from numerics.report import oscillator_figures
 from numerics.report.crosscheck import Schedule, configuration
 from numerics.report.motion import impulse_variance
-from numerics.plots import COLOURS, RINGS, Figure, panel, plain_ticks
 from numerics.simulation import ConstantLag, Sawtooth, simulated_border
 
 if TYPE_CHECKING:

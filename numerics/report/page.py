@@ -14,10 +14,10 @@ from itertools import groupby
 from derivations.markup import CSS as MATHEMATICS
 from derivations.notation import QUANTITIES
 from derivations.update import LAG_MODELS, OPTIMIZERS
+from numerics.plots import Figure
 from numerics.report.claims import record, statements
 from numerics.report.crosscheck import Crosscheck
 from numerics.report.evidence import terms, text
-from numerics.plots import Figure
 from numerics.report.run import Report, Shown
 
 __all__ = ["render"]

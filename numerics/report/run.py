@@ -21,9 +21,9 @@ from derivations.catalogue import CATALOGUE, PARTS, derivation
 from derivations.record import JudgedEntry, load_record, load_statements
 from derivations.render import html as derivation_html
 from derivations.render import json as derivation_json
+from numerics.plots import Figure
 from numerics.report import borders, figures, motion
 from numerics.report.crosscheck import Crosscheck
-from numerics.plots import Figure
 from numerics.report.witness import confirm, counterexamples
 
 __all__ = ["SCHEMA", "Report", "Shown", "make"]
