@@ -161,6 +161,8 @@ def test_names_are_the_same_everywhere() -> None:
         (["theorem-8"], ["'theorem-8'", "did you mean 'theorem-7'"]),
         (["theorem-7", "--list"], ["ID", "--list"]),
         (["theorem-7", "--format", "latx"], ["did you mean 'latex'"]),
+        (["theorem-7", "--optimizer", "adam"], ["not available in this version"]),
+        (["theorem-7", "--lag-model", "random"], ["not available in this version"]),
         (["theorem-7", "--lag", "-1"], ["--lag", "-1"]),
         (["theorem-7", "--refresh", "0"], ["--refresh", "0"]),
         (["theorem-7", "--lag", "1", "--refresh", "1"], ["--refresh", "sawtooth"]),
