@@ -95,6 +95,10 @@ PARTS: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
     {
         "The premises worked out": (
             Entry("softmax", "results.softmax"),
+            Entry(
+                "eq-1", "results.advantage",
+                choices={"normaliser": ("std", "mean"), "ddof": (0, 1)},
+            ),
             Entry("kl-force", "results.kl_force", choices={"kl": _KL}),
             Entry(
                 "eq-2", "results.objective",
@@ -140,12 +144,14 @@ PARTS: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
                 "oscillation-onset", "results.onset",
                 lags={"constant": (None, 0), "sawtooth": (None,)}, share=sp.S.One,
             ),
+            Entry("oscillation-period", "results.period", lags=_EVERY_LAG),
             Entry(
                 "stationary-variance", "results.variance",
                 lags={"constant": (1, 0), "sawtooth": (1, 2)}, share=sp.S.One,
             ),
             Entry("staleness", "results.staleness", choices={"staleness": _STALENESS}),
             Entry("fixed-point", "results.fixed_point", choices={"kl": ("reverse", "k3")}),
+            Entry("attracting-fixed-point", "results.lower_root"),
             Entry("two-cycle", "results.two_cycle"),
             Entry("two-cycle-border", "results.cycle_border"),
             Entry("group-moments", "results.binomial"),

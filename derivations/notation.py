@@ -79,6 +79,7 @@ def _table() -> Mapping[str, Quantity]:
         ("M", "M", "mass of the oscillator", "time^2", _POSITIVE, (0.5, 100)),
         ("C", "C", "damping of the oscillator", "time", _POSITIVE, (1e-3, 1)),
         ("t", "t", "time in steps", "step", _NON_NEGATIVE, (0, 1e4)),
+        ("k", "k", "shift: steps between two deviations", "step", _integers(0), (0, 64)),
         ("r_p", "r_+", "faster rate of the overdamped oscillator", "1/step", _POSITIVE, (1e-3, 1)),
         ("r_m", "r_-", "slower rate of the overdamped oscillator", "1/step", _POSITIVE, (1e-4, 1)),
         ("eps", r"\varepsilon", "added to the variance (or the std) of rewards", "reward^2", _NON_NEGATIVE, (0, 1e-4)),

@@ -20,7 +20,7 @@ from derivations.results.group_size import DDOF
 from derivations.results.objective import NORMALISERS, advantage, checked
 from derivations.results.softmax import ARMS
 
-__all__ = ["BASELINES", "derive"]
+__all__ = ["BASELINES", "derive", "positive_root"]
 
 _c, _G = quantity("c"), quantity("G")
 
@@ -28,6 +28,17 @@ _c, _G = quantity("c"), quantity("G")
 BASELINES: Mapping[str, str] = MappingProxyType(
     {"group-mean": "group_mean", "leave-one-out": "leave_one_out"}
 )
+
+
+def positive_root(square: sp.Expr) -> sp.Expr:
+    """Return the root of a product of positive factors, the squares among them taken out of it."""
+    outside, inside = sp.S.One, sp.S.One
+    for factor in sp.Mul.make_args(sp.factor(square)):
+        base, power = factor.as_base_exp()
+        whole, odd = divmod(int(power), 2) if power.is_Integer else (0, power)
+        outside, inside = outside * base**whole, inside * base**odd
+    over, under = sp.fraction(inside)
+    return outside * (1 / sp.sqrt(under) if over == 1 else sp.sqrt(inside))
 
 
 @lru_cache(maxsize=4)
@@ -93,16 +104,18 @@ def derive(normaliser: str, ddof: int) -> Derivation:
         "one prompt moves no weight on balance",
     )
     others = (_c * success + (_G - _c) * failure - success) / (_G - 1)
-    one_out = work.equal(
+    work.equal(
         "without itself", advantage(success, others, deviation, normaliser), own * _G / (_G - 1),
         "a completion left out of its own baseline stands out by G/(G - 1) more",
     )
-    work.equal("leave-one-out", one_out, group_mean_scaled := group_mean * _G / (_G - 1), "the same")
     one, two = sp.symbols("c1 c2", real=True)
     bounds = [sp.Ge(one, 1), sp.Gt(two, one), sp.Gt(_G, two)]
     work.implies(
         "it falls with c", bounds, sp.Gt(square.subs(_c, one), square.subs(_c, two)),
         "the more successes, the less each is worth",
     )
-    largest = group_mean.subs(_c, 1)
-    return work.close(group_mean=group_mean, leave_one_out=group_mean_scaled, largest=largest)
+    largest = positive_root(square.subs(_c, 1))
+    work.equal("one success", largest**2, square.subs(_c, 1), "the largest there is")
+    return work.close(
+        group_mean=group_mean, leave_one_out=group_mean * _G / (_G - 1), largest=largest
+    )

@@ -43,7 +43,7 @@ def derive(update: Update) -> Derivation:
     -------
     Derivation
         Result ``variance``, valid where the map is stable. Under constant lag also
-        ``autocovariance_1`` and so on, as many as the equations determine; `autocovariance` goes on.
+        ``autocovariance_1`` and on, as many as the equations determine; see `autocovariance`.
 
     Raises
     ------

@@ -12,6 +12,8 @@ from types import MappingProxyType
 from derivations.targets.bandit import BANDIT
 from derivations.targets.base import Target, TargetError
 from derivations.targets.curve import CURVES
+from derivations.targets.group import GROUPS
+from derivations.targets.noise import NOISE
 from derivations.targets.oscillator import OSCILLATOR
 from derivations.targets.spectrum import SPECTRUM
 from derivations.targets.threshold import THRESHOLDS
@@ -19,5 +21,8 @@ from derivations.targets.threshold import THRESHOLDS
 __all__ = ["TARGETS", "Target", "TargetError"]
 
 TARGETS: Mapping[str, Target] = MappingProxyType(
-    {target.name: target for target in (*OSCILLATOR, *CURVES, *THRESHOLDS, *SPECTRUM, *BANDIT)}
+    {
+        target.name: target
+        for target in (*OSCILLATOR, *CURVES, *THRESHOLDS, *SPECTRUM, *NOISE, *BANDIT, *GROUPS)
+    }
 )

@@ -1,4 +1,4 @@
-r"""Targets of the two-arm bandit: fixed points, stiffness, where lag acts, finite groups."""
+r"""Targets of the two-arm bandit: fixed points, stiffness, where lag acts, the flow without KL."""
 
 from __future__ import annotations
 
@@ -8,29 +8,27 @@ from typing import Any
 
 import sympy as sp
 
-from derivations.formula import render
 from derivations.judge import balls
 from derivations.judge.search import Point
 from derivations.judge.value import Value
-from derivations.notation import inverse, quantity
+from derivations.notation import quantity
 from derivations.results import (
-    dead_groups,
     fixed_point,
-    group_size,
     kl_force,
+    lower_root,
     no_kl,
     staleness,
     stiffness,
     two_cycle,
 )
-from derivations.targets.base import Setting, Target
+from derivations.targets.base import Setting, Target, needs_flint
 
 __all__ = ["BANDIT"]
 
-_p, _p_ref, _p_star, _G = (quantity(n) for n in ("p", "p_ref", "p_star", "G"))
-#: Groups summed over exactly; larger ones are left to the expansion in 1/G.
-LARGEST_GROUP = 64
+_p, _p_ref, _p_star, _beta = (quantity(n) for n in ("p", "p_ref", "p_star", "beta"))
 _KL = ("reverse", "k3")
+#: Newton's method doubles the digits once it is near; far from there each step gains one e-fold.
+_MOST_STEPS = 200
 _STALENESS = ("delayed-gradient", "stale-samples", "stale-samples-ratio")
 _ESTIMATORS = ("reverse", "k1", "k2", "k3", "k3-ratio")
 
@@ -68,42 +66,49 @@ def _only_root(residual: sp.Expr) -> sp.Expr:
     return sp.solve(residual, _p_ref)[0]
 
 
-def _finite_group(
-    exact: Callable[..., sp.Expr], leading: str, reach: int
-) -> Callable[[Setting], Value]:
-    """A quantity that is a finite sum for each G, with its leading terms in 1/G.
+def _fixed_point(setting: Setting) -> Value:
+    """The fixed point small steps end at: in closed form for k3, enclosed for reverse KL."""
+    if setting.choices["kl"] == "k3":
+        return Value(fixed_point.derive("k3")["p_star"], basis=("fixed-point",))
+    derived = lower_root.derive()
+    return Value(
+        enclose=needs_flint(lambda p, bits: _lower_root({**setting.pinned, **p}, bits)),
+        exists=lambda p: balls.sign(derived["lowest"], {**setting.pinned, **p}) == -1,
+        text="the lower zero p_star of logit p_ref + 1/(beta*sqrt(p*(1 - p))) - logit p",
+        basis=(derived.id,),
+        symbols=(_p_ref, _beta),
+    )
 
-    `reach` is the order of the relative remainder of those terms.
-    """
 
-    def build(setting: Setting) -> Value:
-        normaliser, ddof = str(setting.choices["normaliser"]), int(str(setting.choices["ddof"]))
-        tiny = inverse("G")
-        at = {s: sp.Rational(v) for s, v in setting.pinned.items()}
-        closed = group_size.derive(normaliser, ddof)[leading]
-        if normaliser == "mean" and leading == "drift":  # linear in the rewards: exact for every G
-            return Value(closed, basis=("prop-10",))
-        derived = closed.subs(at).subs(_G, 1 / tiny)
+def _lower_root(point: Point, bits: int) -> Any:
+    """Return a ball around the first zero: Newton's method from the left, then two signs."""
+    from flint import arb, fmpq
 
-        def enclose(point: Point, bits: int) -> Any:
-            point = {**setting.pinned, **point}
-            size = point.get(_G, Fraction(1, 2))
-            if size.denominator != 1 or size > LARGEST_GROUP:
-                raise balls.Undefined(f"no sum over a group of {size}")
-            if _p not in point:
-                raise balls.Undefined("no success probability is given")
-            terms = exact(int(size), normaliser=normaliser, ddof=ddof)
-            return balls.evaluate(terms, {_p: point[_p]}, bits)
+    derived, precise = lower_root.derive(), bits + 64
+    u = derived["u"]
 
-        return Value(
-            enclose=enclose,
-            text=f"{render(closed)} to leading order in 1/G",
-            series=(tiny, derived, reach),
-            basis=("prop-10",),
-            symbols=(_p, _G),
-        )
+    def at(name: str, where: Fraction) -> Any:
+        return balls.evaluate(derived[name], {**point, u: where}, precise)
 
-    return build
+    here = _centre(balls.evaluate(sp.log(_p_ref / (1 - _p_ref)) / 2, point, precise))
+    for _ in range(_MOST_STEPS):
+        with balls.precision(precise):
+            step = _centre(at("residual", here) / at("slope", here))
+        here -= step
+        if abs(step) < Fraction(1, 2 ** (bits + 16)):
+            break
+    width = Fraction(1, 2 ** (bits + 8))
+    if not (at("residual", here - width) > 0 and at("residual", here + width) < 0):
+        raise balls.Undefined("the two fixed points are too close to be told apart")
+    with balls.precision(precise):
+        low, high = (arb(fmpq(v.numerator, v.denominator)) for v in (here - width, here + width))
+        return 1 / (1 + (-2 * low.union(high)).exp())
+
+
+def _centre(ball: Any) -> Fraction:
+    """Return the midpoint of a ball, exactly."""
+    mantissa, exponent = ball.mid().man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
 def _cycle_round(setting: Setting) -> Value:
@@ -119,6 +124,15 @@ def _cycle_round(setting: Setting) -> Value:
 
 
 BANDIT = (
+    Target(
+        "fixed_point",
+        "p_star, the attracting fixed point, eps = 0; under reverse KL only above a critical beta",
+        "1",
+        ("p_ref", "beta"),
+        _fixed_point,
+        choices={"kl": _KL},
+        linear=False,
+    ),
     Target(
         "stiffness_scale",
         "K at the fixed point, exact reverse KL, on-policy",
@@ -196,32 +210,6 @@ BANDIT = (
             kl_force.derive(str(setting.choices["kl"]))["force"], basis=("kl-force",)
         ),
         choices={"kl": _ESTIMATORS},
-        linear=False,
-    ),
-    Target(
-        "drift",
-        "mean reward drift of a group of G, on-policy",
-        "1",
-        ("p", "G"),
-        _finite_group(group_size.exact_drift, "drift", 2),
-        choices={"normaliser": ("std", "mean"), "ddof": (0, 1)},
-        linear=False,
-    ),
-    Target(
-        "drift_variance",
-        "variance of the reward drift of a group of G",
-        "1",
-        ("p", "G"),
-        _finite_group(group_size.exact_drift_variance, "drift_variance", 1),
-        choices={"normaliser": ("std", "mean"), "ddof": (0, 1)},
-        linear=False,
-    ),
-    Target(
-        "dead_groups",
-        "probability that all G completions get the same reward",
-        "1",
-        ("p", "G"),
-        lambda setting: Value(dead_groups.dead_groups(_G), basis=("dead-groups",)),
         linear=False,
     ),
     Target(

@@ -3,18 +3,29 @@ r"""What a target is, and how the conventions of a claim are read."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
 import sympy as sp
 
 from derivations.domain import Domain, DomainError, rational
+from derivations.judge import balls
 from derivations.judge.region import Region
+from derivations.judge.search import Point
 from derivations.judge.value import Value
 from derivations.notation import QUANTITIES, quantity
 from derivations.update import LAG_MODELS, Update, nearest
 
-__all__ = ["LINEAR", "Setting", "Target", "TargetError", "every_lag", "read_update"]
+__all__ = [
+    "LINEAR",
+    "Setting",
+    "Target",
+    "TargetError",
+    "every_lag",
+    "needs_flint",
+    "read_update",
+]
 
 #: Formula symbols every linear target understands.
 LINEAR = ("mu", "x", "d", "N", "s", "x_f", "x_s", "delta")
@@ -72,6 +83,8 @@ class Target:
         From a setting to what the derivations give.
     choices
         Conventions other than the update rule: name to allowed values; all must be given.
+    parameters
+        Those of them that fix a symbol of the formula, with its name.
     linear
         Whether the conventions are an update rule.
     by_lag
@@ -87,6 +100,7 @@ class Target:
     symbols: tuple[str, ...]
     build: Callable[[Setting], Value | Region]
     choices: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
     linear: bool = True
     by_lag: Callable[[Setting], bool] = lambda setting: False
     border: bool = False
@@ -106,25 +120,30 @@ class Target:
         TargetError
             If a convention is missing, unknown or outside its domain.
         """
-        if self.linear:
-            return read_update(model, free)
-        for name in model:
-            if name not in self.choices:
-                raise TargetError(
-                    f"{self.name} has no convention {name!r}{nearest(name, self.choices)} "
-                    f"(it has: {', '.join(self.choices) or 'none'})"
-                )
+        own = {name: value for name, value in model.items() if name in self.choices}
+        other = {name: value for name, value in model.items() if name not in self.choices}
+        for name in other if not self.linear else ():
+            raise TargetError(
+                f"{self.name} has no convention {name!r}{nearest(name, self.choices)} "
+                f"(it has: {', '.join(self.choices) or 'none'})"
+            )
+        setting = read_update(other, free, tuple(self.choices)) if self.linear else Setting(None)
         for name, allowed in self.choices.items():
-            if name not in model:
+            if name not in own:
                 raise TargetError(
                     f"{self.name} needs the convention {name!r} in model "
                     f"(one of: {', '.join(map(str, allowed))})"
                 )
-            if model[name] not in allowed:
+            if own[name] not in allowed:
                 raise TargetError(
-                    f"{name} = {model[name]!r} is unknown (one of: {', '.join(map(str, allowed))})"
+                    f"{name} = {own[name]!r} is unknown (one of: {', '.join(map(str, allowed))})"
                 )
-        return Setting(None, dict(model))
+        fixed = {
+            quantity(self.parameters[name]): sp.Integer(value)
+            for name, value in own.items()
+            if name in self.parameters and isinstance(value, int)
+        }
+        return replace(setting, choices=own, fixed={**setting.fixed, **fixed})
 
 
 #: Claims about one fixed lag are judged up to here; beyond, exact decisions take too long.
@@ -133,8 +152,10 @@ _KEYS = ("optimizer", "lag_model", "stale_share", "lag", "refresh")
 _LATER = {"adam": "adam with a frozen second moment", "random": "random lag"}
 
 
-def read_update(model: Mapping[str, object], free: frozenset[str]) -> Setting:
-    """Read an update rule from a ``model`` table.
+def read_update(
+    model: Mapping[str, object], free: frozenset[str], beside: tuple[str, ...] = ()
+) -> Setting:
+    """Read an update rule from a ``model`` table; `beside` it the target has other conventions.
 
     A stale share that is neither given nor named by the formula is 1, the source's Theorem 7; the
     share used is echoed with every verdict.
@@ -146,9 +167,9 @@ def read_update(model: Mapping[str, object], free: frozenset[str]) -> Setting:
     """
     for name in model:
         if name not in _KEYS:
-            known = dict.fromkeys(_KEYS)
+            known = dict.fromkeys((*_KEYS, *beside))
             raise TargetError(
-                f"unknown convention {name!r}{nearest(name, known)} (known: {', '.join(_KEYS)})"
+                f"unknown convention {name!r}{nearest(name, known)} (known: {', '.join(known)})"
             )
     for name in ("optimizer", "lag_model"):
         if name not in model:
@@ -200,3 +221,14 @@ def read_update(model: Mapping[str, object], free: frozenset[str]) -> Setting:
 def every_lag(setting: Setting) -> bool:
     """Return whether the setting leaves the lag or refresh free."""
     return setting.update is not None and setting.update.steps is None
+
+
+def needs_flint(enclose: Callable[[Point, int], Any]) -> Callable[[Point, int], Any]:
+    """Return an enclosure of a root that is undefined where python-flint is missing."""
+
+    def guarded(point: Point, bits: int) -> Any:
+        if not balls.available():
+            raise balls.Undefined("python-flint is needed to enclose roots")
+        return enclose(point, bits)
+
+    return guarded

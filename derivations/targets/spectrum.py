@@ -1,8 +1,7 @@
-r"""Targets about modes and noise: spectral radius, relaxation time, variance."""
+r"""Targets about modes: spectral radius, relaxation time, period."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -12,15 +11,20 @@ from derivations.judge import balls
 from derivations.judge.search import Point
 from derivations.judge.value import Value
 from derivations.notation import quantity
-from derivations.results import slow_root, variance
+from derivations.results import period, slow_root
 from derivations.results.stability_conditions import is_stable_at
-from derivations.targets.base import LINEAR, Setting, Target, TargetError, every_lag
+from derivations.targets.base import (
+    LINEAR,
+    Setting,
+    Target,
+    every_lag,
+    needs_flint,
+)
 
-__all__ = ["SPECTRUM", "radius_ball"]
+__all__ = ["SPECTRUM"]
 
 _x = quantity("x")
-#: Lags up to which the variance is written out as a rational function.
-CLOSED_VARIANCE = 6
+_IN_STEPS = tuple(name for name in LINEAR if name != "delta")
 
 
 def _polynomial(setting: Setting) -> tuple[sp.Poly, int]:
@@ -33,19 +37,47 @@ def _polynomial(setting: Setting) -> tuple[sp.Poly, int]:
     return sp.Poly(z**2 - matrix.trace() * z + matrix.det(), z), update.steps or 1
 
 
-def radius_ball(setting: Setting, point: Point, bits: int) -> Any:
-    """Return a ball containing the spectral radius per step, from isolated roots."""
-    from flint import arb, fmpq, fmpq_poly
+def _roots(setting: Setting, point: Point) -> list[Any]:
+    """Return balls around the modes of one application of the map, each isolated."""
+    from flint import fmpq, fmpq_poly
 
-    polynomial, steps = _polynomial(setting)
-    at = {s: sp.Rational(v) for s, v in point.items()}
-    exact = [sp.Rational(c.subs(at)) for c in reversed(polynomial.all_coeffs())]
+    at = {s: sp.Rational(v) for s, v in {**setting.pinned, **point}.items()}
+    exact = [sp.Rational(c.subs(at)) for c in reversed(_polynomial(setting)[0].all_coeffs())]
+    return [
+        root for root, _ in fmpq_poly([fmpq(int(c.p), int(c.q)) for c in exact]).complex_roots()
+    ]
+
+
+def radius_ball(setting: Setting, point: Point, bits: int) -> Any:
+    """Return a ball containing the spectral radius per step."""
+    from flint import arb
+
+    steps = _polynomial(setting)[1]
     with balls.precision(bits):
-        roots = fmpq_poly([fmpq(int(c.p), int(c.q)) for c in exact]).complex_roots()
-        out = abs(roots[0][0])
-        for root, _ in roots[1:]:
-            out = out.max(abs(root))
+        first, *rest = (abs(root) for root in _roots(setting, point))
+        out = first
+        for modulus in rest:
+            out = out.max(modulus)
         return out if steps == 1 else out ** (arb(1) / steps)
+
+
+def period_ball(setting: Setting, point: Point, bits: int) -> Any:
+    """Return a ball containing 2*pi over the angle of the dominant complex pair, in steps.
+
+    Raises
+    ------
+    Undefined
+        If the dominant mode is real, or not told apart from the next one.
+    """
+    from flint import arb
+
+    steps = _polynomial(setting)[1]
+    with balls.precision(bits):
+        upper = [root for root in _roots(setting, point) if not root.imag < 0]
+        first, *others = sorted(upper, key=lambda root: float(abs(root).mid()), reverse=True)
+        if not (first.imag > 0 and all(abs(first) > abs(other) for other in others)):
+            raise balls.Undefined("no complex pair dominates")
+        return 2 * arb.pi() * steps / first.arg()
 
 
 def _of(setting: Setting) -> tuple[sp.Symbol, ...]:
@@ -54,18 +86,9 @@ def _of(setting: Setting) -> tuple[sp.Symbol, ...]:
     return (quantity("mu"), _x, *setting.update.stale_share.free_symbols)
 
 
-def _needs_flint(enclose: Callable[[Point, int], Any]) -> Callable[[Point, int], Any]:
-    def guarded(point: Point, bits: int) -> Any:
-        if not balls.available():
-            raise balls.Undefined("python-flint is needed to enclose polynomial roots")
-        return enclose(point, bits)
-
-    return guarded
-
-
 def _spectral_radius(setting: Setting) -> Value:
     return Value(
-        enclose=_needs_flint(lambda p, bits: radius_ball(setting, {**setting.pinned, **p}, bits)),
+        enclose=needs_flint(lambda p, bits: radius_ball(setting, p, bits)),
         text=f"max |z| over the roots of {_polynomial(setting)[0].as_expr()}",
         basis=("characteristic",),
         symbols=_of(setting),
@@ -88,10 +111,10 @@ def _relaxation_time(setting: Setting) -> Value:
 
     def enclose(point: Point, bits: int) -> Any:
         with balls.precision(bits):
-            return -1 / radius_ball(setting, {**setting.pinned, **point}, bits).log()
+            return -1 / radius_ball(setting, point, bits).log()
 
     return Value(
-        enclose=_needs_flint(enclose),
+        enclose=needs_flint(enclose),
         exists=lambda p: is_stable_at(update, {**setting.pinned, **p}),
         text="-1/log(spectral_radius)",
         series=known,
@@ -100,20 +123,28 @@ def _relaxation_time(setting: Setting) -> Value:
     )
 
 
-def _variance(setting: Setting) -> Value:
+def _period(setting: Setting) -> Value:
+    """Of theorem-7's oscillator in closed form; of the map by its dominant pair, enclosed."""
     update = setting.update
     assert update is not None
+    if setting.choices["of"] == "oscillator":
+        derived = period.derive(update)
+        swings = sp.StrictGreaterThan(derived["swings"], 0, evaluate=False)
+        return Value(derived["period"], where=(swings,), basis=(derived.id, "theorem-7"))
 
-    def stable(point: Point) -> bool:
-        return is_stable_at(update, {**setting.pinned, **point})
+    def exists(point: Point) -> bool:
+        try:
+            return not balls.available() or bool(period_ball(setting, point, 192) > 0)
+        except balls.Undefined:
+            return False
 
-    if update.steps is not None and update.steps > CLOSED_VARIANCE:
-        raise TargetError(
-            f"the variance is written out for lags up to {CLOSED_VARIANCE}; "
-            "grpo-dynamics predict gives it in numbers at any lag"
-        )
-    derived = variance.derive(update)
-    return Value(derived["variance"], exists=stable, basis=(derived.id,))
+    return Value(
+        enclose=needs_flint(lambda p, bits: period_ball(setting, p, bits)),
+        exists=exists,
+        text=f"2*pi over the angle of the dominant pair of {_polynomial(setting)[0].as_expr()}",
+        basis=("characteristic", "oscillation-period"),
+        symbols=_of(setting),
+    )
 
 
 SPECTRUM = (
@@ -127,12 +158,12 @@ SPECTRUM = (
     ),
     Target("relaxation_time", "-1/log(spectral_radius)", "step", LINEAR, _relaxation_time),
     Target(
-        "variance",
-        "stationary variance of q for unit noise on the recurrence's right side",
-        "1",
-        LINEAR,
-        _variance,
-        by_lag=every_lag,
+        "period",
+        "steps a swing takes; none where the dominant mode is real",
+        "step",
+        _IN_STEPS,
+        _period,
+        choices={"of": ("map", "oscillator")},
+        by_lag=lambda setting: every_lag(setting) and setting.choices["of"] == "map",
     ),
-    Target("variance_per_noise", "the same as variance", "1", LINEAR, _variance, by_lag=every_lag),
 )
