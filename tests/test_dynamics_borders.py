@@ -143,6 +143,41 @@ def test_bad_input_is_refused(given_as: dict[str, object], reason: str) -> None:
         threshold("heavy-ball", stale_share=1, **given_as)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("share", [1e16, -1e100])
+def test_a_share_without_digits_left_is_refused(share: float) -> None:
+    with pytest.raises(InvalidInput, match="may be up to"):
+        threshold("heavy-ball", mu=0.5, stale_share=[1.0, share], lag_law=[0.5, 0.5])
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.sampled_from(exact.OPTIMIZERS), MOMENTUM, st.integers(1, 200))
+def test_the_stale_sawtooth_has_all_its_digits(optimizer: str, mu: float, refresh: int) -> None:
+    c = exact.Configuration(optimizer, "sawtooth", mu, 1, refresh=refresh)
+    border = threshold(optimizer, mu=mu, stale_share=1, refresh=refresh)
+    expected = exact.threshold(c)
+    assert border.value == pytest.approx(expected.value, rel=4e-15)
+    assert border.kind == expected.kind
+    first = exact.onset(c)
+    found = onset(optimizer, mu=mu, stale_share=1, refresh=refresh)
+    assert np.isnan(found) if first is None else found == pytest.approx(first, rel=4e-15)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.sampled_from(exact.OPTIMIZERS),
+    st.floats(1e-9, 1.0, exclude_min=True).map(lambda gap: 1 - gap),
+    st.floats(-3, 3),
+    st.integers(0, 30),
+)
+def test_contacts_of_any_share_agree_with_the_scalar_theory(
+    optimizer: str, mu: float, share: float, lag: int
+) -> None:
+    c = exact.Configuration(optimizer, "constant", mu, share, lag=lag)
+    border, expected = threshold(optimizer, mu=mu, stale_share=share, lag=lag), exact.threshold(c)
+    assert border.value == pytest.approx(expected.value, rel=1e-13)
+    assert border.kind == expected.kind
+
+
 def test_the_rule_is_exact_at_lag_one() -> None:
     for numerator in range(1, 8):
         mu = Fraction(numerator, 8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from numerics import exact
@@ -73,12 +73,53 @@ def test_all_roots_are_roots() -> None:
         assert np.all(row[d + 2 :] == 0)
 
 
-def test_the_sawtooth_is_the_scalar_theorys() -> None:
-    found = dominant("heavy-ball", mu=[0.5, 0.9], x=0.02, stale_share=1, refresh=[4, 16])
-    for place, (mu, refresh) in enumerate(((0.5, 4), (0.9, 16))):
-        c = exact.Configuration("heavy-ball", "sawtooth", mu, 1, refresh=refresh)
-        assert found.modulus[place] == pytest.approx(exact.spectral_radius(c, 0.02), rel=1e-14)
-        assert found.root[place] == exact.dominant_root(c, 0.02)
+@settings(deadline=None, max_examples=200)
+@given(st.sampled_from(exact.OPTIMIZERS), MU, SHARE, st.integers(1, 24), st.floats(-16, 1.5))
+def test_the_sawtooth_is_the_scalar_theorys(
+    optimizer: str, mu: float, share: float, refresh: int, power: float
+) -> None:
+    c = exact.Configuration(optimizer, "sawtooth", mu, share, refresh=refresh)
+    x = 10.0**power
+    found = dominant(optimizer, mu=mu, x=x, stale_share=share, refresh=refresh)
+    z = roots(optimizer, mu=mu, x=x, stale_share=share, refresh=refresh)
+    assert found.root == z[0]
+    # Where the two eigenvalues meet, both are known to the square root of a rounding.
+    gap = max(abs(z[0] - z[1]), 1e-6)
+    radius = exact.spectral_radius(c, x) ** refresh
+    assert abs(abs(z[0]) - radius) <= 1e-13 * (1 + radius**2) / gap
+    if found.root.imag > 1e-3:
+        expected = exact.dominant_root(c, x)
+        assert found.period == pytest.approx(2 * np.pi * refresh / np.angle(expected), rel=1e-6)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.sampled_from(exact.OPTIMIZERS), MU, SHARE, st.integers(1, 24), st.floats(-16, -5))
+def test_the_slow_eigenvalue_keeps_its_digits(
+    optimizer: str, mu: float, share: float, refresh: int, power: float
+) -> None:
+    c = exact.Configuration(optimizer, "sawtooth", mu, share, refresh=refresh)
+    x = 10.0**power
+    assume(x * refresh * (1 + abs(share)) < 1e-2 * (1 - mu) ** 2)  # far from where they meet
+    found = relaxation_time(optimizer, mu=mu, x=x, stale_share=share, refresh=refresh)
+    assert found == pytest.approx(exact.relaxation_time(c, x), rel=1e-14)
+
+
+def test_the_sawtooth_slows_and_overflows_gracefully() -> None:
+    slow = relaxation_time("heavy-ball", mu=0.9, x=1e-15, stale_share=1, refresh=[1, 4, 64, 10**6])
+    for found, refresh in zip(slow[:3], (1, 4, 64), strict=True):
+        c = exact.Configuration("heavy-ball", "sawtooth", 0.9, 1, refresh=refresh)
+        assert found == pytest.approx(exact.relaxation_time(c, 1e-15), rel=1e-14)
+    assert slow[3] == pytest.approx(1e14, rel=1e-6)
+    z = roots("heavy-ball", mu=0.9, x=[0.5, 30.0], stale_share=0.2, refresh=[[3], [4000]])
+    assert z.shape == (2, 2, 2)
+    for refresh, x, pair in ((3, 0.5, z[0, 0]), (3, 30.0, z[0, 1])):
+        c = exact.Configuration("heavy-ball", "sawtooth", 0.9, 0.2, refresh=refresh)
+        ours = np.poly(pair)
+        matrix = exact.monodromy(c, x)
+        assert ours == pytest.approx([1, -np.trace(matrix), np.linalg.det(matrix)], rel=1e-10)
+    c = exact.Configuration("heavy-ball", "sawtooth", 0.9, 0.2, refresh=4000)
+    beyond = spectral_radius("heavy-ball", mu=0.9, x=30.0, stale_share=0.2, refresh=4000)
+    assert beyond == pytest.approx(exact.spectral_radius(c, 30.0), rel=1e-13)
 
 
 def test_a_certain_lag_is_a_constant_lag() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -12,8 +13,10 @@ import pytest
 from exact_cases import MOMENTUM, OPTIMIZER, SHARE
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from predictions import predicted
 
-from numerics import exact
+from numerics import cli, exact
+from numerics.commands import predict as predict_command
 from numerics.exact import Configuration
 from numerics.inputs import InvalidInput, UnknownName
 from numerics.predict import (
@@ -22,25 +25,11 @@ from numerics.predict import (
     critical_beta,
     fixed_point,
     largest_safe_delay,
-    predict,
     render,
     slopes_at,
     stiffness_from_tau,
 )
 from numerics.simulation import ConstantLag, simulate, success_probability, two_arm_drift
-
-
-def predicted(**flags: Any) -> dict[str, Any]:
-    """Predict heavy ball at mu 0.9 and a constant lag, but for what is given; texts are exact."""
-    names = ("optimizer", "lag_model", "staleness", "parameters")
-    usual = {"optimizer": "heavy-ball", "lag_model": "constant", "momentum": "0.9", "lag": 3}
-    read = {
-        name: Fraction(value) if isinstance(value, str) and name not in names else value
-        for name, value in {**usual, **flags}.items()
-        if value is not None
-    }
-    return predict(**read)
-
 
 # x from tau
 
@@ -314,3 +303,73 @@ def test_what_does_not_go_together_is_refused(flags: dict[str, Any], words: str)
 def test_an_unknown_convention_is_refused_with_the_nearest(name: str, near: str) -> None:
     with pytest.raises(UnknownName, match="did you mean"):
         predicted(**{**ETA, name: near})
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        {"tau": "1e300", "momentum": "0." + "9" * 90},
+        {"tau": "1e300", "momentum": "0"},
+        {"eta": "1e300", "beta": "1e-300", "p_star": "1e-300"},
+        {"eta": "1e-300", "beta": "1e300", "p_star": "0.5"},
+        {"eta": "1e300", "beta": "1e300", "p_ref": "1e-300"},
+    ],
+)
+def test_the_ends_of_the_domain_have_an_answer(flags: dict[str, Any]) -> None:
+    more = {} if "tau" in flags else {"staleness": "delayed-gradient", "parameters": "logits"}
+    found = predicted(**flags, **more)
+    json.dumps(found, allow_nan=False)
+    assert render(found)
+
+
+# the same on the command line
+
+COMMAND = ["predict", "--momentum", "0.9", "--optimizer", "ema", "--json"]
+BANDIT = ["--eta", "0.1", "--beta", "1", "--p-star", "0.3", "--parameters", "logit"]
+LAG = ["--lag-model", "constant", "--lag", "2"]
+RANDOM = ["--x", "0.01", "--lag-model", "random"]
+
+
+def on_the_command_line(capture: Any, *flags: str) -> tuple[int, str, str]:
+    try:
+        status = cli.main([*COMMAND, *flags])
+    except SystemExit as leaving:
+        status = int(leaving.code or 0)
+    return status, *capture.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("short", "full"),
+    list(predict_command.STALENESS.items()),
+)
+def test_the_staleness_has_a_short_name(short: str, full: str, capsys: Any) -> None:
+    one, other = (
+        on_the_command_line(capsys, *BANDIT, *LAG, "--staleness", name) for name in (short, full)
+    )
+    assert one == other
+    assert (one[0], one[2]) == (0, "")
+    assert json.loads(one[1])["staleness"] == full
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (LAG, "give exactly one of x (eta*K), tau"),
+        ([*LAG, "--x", "1", "--tau", "5"], "x and tau given"),
+        ([*LAG, "--tau", "soon"], "--tau: 'soon' is not a number"),
+        ([*LAG, *BANDIT, "--staleness", "sample"], "did you mean 'stale-samples'?"),
+        ([*LAG, *BANDIT, "--parameters", "logis"], "did you mean 'logits'?"),
+        ([*RANDOM], "--lag-model random needs --lag-law"),
+        ([*RANDOM, "--lag-law", "1/2,1/2", "--lag", "1"], "--lag-model random has no --lag;"),
+        ([*RANDOM, "--lag-law", "0.5,0.4"], "sums to 0.9; probabilities must sum to exactly 1"),
+        ([*RANDOM, "--lag-law", "1.5,-0.5"], "has a probability below 0"),
+        ([*RANDOM, "--lag-law", "1,"], "--lag-law: '' is not a number"),
+        ([*LAG, "--x", "1", "--lag-law", "1"], "--lag-model constant has no --lag-law"),
+    ],
+)
+def test_flags_are_refused_in_one_line(flags: list[str], words: str, capsys: Any) -> None:
+    status, out, err = on_the_command_line(capsys, *flags)
+    assert (status, out) == (2, "")
+    assert err.startswith("grpo-dynamics: error: ")
+    assert err.count("\n") == 1
+    assert words in err

@@ -18,6 +18,7 @@ from numerics.dynamics.averaging import (
 from numerics.dynamics.borders import Border, onset, stable, threshold
 from numerics.dynamics.enclosure import (
     Enclosure,
+    RandomLag,
     certified_stable,
     enclose_spectral_radius,
     enclose_threshold,
@@ -30,6 +31,11 @@ from numerics.dynamics.groups import (
     beta_mixture,
     group_moments,
 )
+from numerics.dynamics.mean_square import (
+    LONGEST_MEAN_SQUARE,
+    mean_square_radius,
+    mean_square_threshold,
+)
 from numerics.dynamics.model import LAG_MODELS, OPTIMIZERS, Model, model, stiffness
 from numerics.dynamics.moments import (
     autocovariance,
@@ -39,11 +45,6 @@ from numerics.dynamics.moments import (
 )
 from numerics.dynamics.no_kl import SuccessPath, no_kl_path
 from numerics.dynamics.path import LATEST_STEP, LONGEST_LAG, State, path
-from numerics.dynamics.random_lag import (
-    LONGEST_MEAN_SQUARE,
-    mean_square_radius,
-    mean_square_threshold,
-)
 from numerics.dynamics.random_moments import RandomLagVariance, random_lag_variance
 from numerics.dynamics.spectrum import (
     LONGEST_SPECTRUM,
@@ -75,6 +76,7 @@ __all__ = [
     "LoggedOscillation",
     "Model",
     "NoiseTemperature",
+    "RandomLag",
     "RandomLagVariance",
     "State",
     "SuccessPath",

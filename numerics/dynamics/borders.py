@@ -1,12 +1,15 @@
 r"""How far x may go, over arrays: where stability is lost and how, where oscillation sets in.
 
-A constant lag with the whole force stale under heavy ball or EMA is solved for all runs at once, at
-a cost that does not grow with the lag. Everything else under constant or sawtooth lag goes run by
-run to `numerics.exact`, which is right to the last digit at any share and takes milliseconds.
+With the whole force stale, the sawtooth and (under heavy ball or EMA) the constant lag are solved
+for all runs at once, at a cost that hardly grows with the lag; every other constant or random lag
+from its contacts with the unit circle, runs of one lag at once. What that leaves open, and the
+sawtooth of other shares, goes run by run to `numerics.exact`, right to the last digit at any share
+in milliseconds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,15 +19,18 @@ from numpy.typing import ArrayLike, NDArray
 from numerics import exact
 from numerics.dynamics._linear_map import linear_map
 from numerics.dynamics._winding import stable_at
+from numerics.dynamics.first_contact import first_contact
+from numerics.dynamics.meeting import first_meeting
 from numerics.dynamics.model import FloatArray, Model, model, stiffness
 from numerics.dynamics.phase_border import stale_threshold
-from numerics.dynamics.random_lag import mean_threshold
 from numerics.dynamics.roots import characteristic_roots
-from numerics.dynamics.spectrum import configurations, dominant
+from numerics.dynamics.sawtooth_border import stale_onset, stale_sawtooth_threshold
+from numerics.dynamics.spectrum import LONGEST_SPECTRUM, configurations, dominant
 from numerics.inputs import common_shape
 
 __all__ = ["Border", "onset", "stable", "threshold"]
 
+_SURE = 1e-14  # relative error a threshold may have that is not left to `numerics.exact`
 _RELATIVE = 1e-9  # width of the last bracket of an onset under a random lag
 
 
@@ -59,8 +65,8 @@ def threshold(
     Parameters
     ----------
     optimizer, mu, stale_share, lag, refresh, lag_law
-        As in `model`. Any lag where the whole force is stale (share 1) under heavy ball or EMA;
-        up to `numerics.exact.LONGEST_DELAY` otherwise.
+        As in `model`. Any refresh, and without Nesterov any lag, where the whole force is stale
+        (share 1); up to `numerics.exact.LONGEST_DELAY` otherwise.
 
     Returns
     -------
@@ -81,14 +87,16 @@ def threshold(
     )
     flat = family.flat(family.shape)
     if family.lag_model == "random":
-        value, kinds = mean_threshold(flat)
-        kind = np.array(kinds, dtype="U14")
+        value, kind, _ = first_contact(flat)
     else:
         value = np.empty(flat.mu.size)
         kind = np.empty(flat.mu.size, dtype="U14")
         fast = _solved_at_once(flat)
         value[fast], kind[fast] = _at_once(flat.take(fast))
-        rest = np.flatnonzero(~fast)
+        open_ = ~fast
+        if family.lag_model == "constant":
+            open_ = _from_contacts(flat, ~fast, value, kind)
+        rest = np.flatnonzero(open_)
         for place, c in zip(rest, configurations(flat.take(rest)), strict=True):
             border = exact.threshold(c)
             value[place], kind[place] = border.value, border.kind
@@ -110,23 +118,27 @@ def onset(
 
     Notes
     -----
-    Theory section 3.4 (extension). Under a random lag it is found by bisection on the dominant
-    root, from x = 0 to the threshold, to 1e-9.
+    Theory section 3.4 (extension). About 1e-14, but under a random lag with a share outside
+    [0, 1]: there by bisection on the dominant root from x = 0 to the threshold, to 1e-9.
     """
     family = model(
         optimizer, mu=mu, stale_share=stale_share, lag=lag, refresh=refresh, lag_law=lag_law
     )
     flat = family.flat(family.shape)
-    if family.lag_model == "random":
-        value = _first_oscillation(flat)
-    else:
-        value = np.empty(flat.mu.size)
+    value = np.empty(flat.mu.size)
+    left = np.ones(flat.mu.size, dtype=np.bool_)
+    if family.lag_model != "random":
         fast = _solved_at_once(flat)
-        value[fast] = _onset_at_once(flat.take(fast))
-        rest = np.flatnonzero(~fast)
-        for place, c in zip(rest, configurations(flat.take(rest)), strict=True):
-            found = exact.onset(c)
-            value[place] = np.nan if found is None else found
+        value[fast], left[fast] = _onset_at_once(flat.take(fast)), False
+    if family.lag_model != "sawtooth":
+        for rows in _alike(flat, left & (flat.stale_share >= 0) & (flat.stale_share <= 1)):
+            value[rows], left[rows] = first_meeting(flat.take(rows)), False
+    rest = flat.take(left)
+    if family.lag_model == "random":
+        value[left] = _first_oscillation(rest)
+    else:
+        found = (exact.onset(c) for c in configurations(rest))
+        value[left] = [np.nan if x is None else x for x in found]
     return value.reshape(family.shape)[()]
 
 
@@ -161,7 +173,7 @@ def stable(
 
 
 def _solved_at_once(flat: Model) -> NDArray[np.bool_]:
-    at_once = flat.lag_model == "constant" and flat.optimizer != "nesterov"
+    at_once = flat.lag_model == "sawtooth" or flat.optimizer != "nesterov"
     return np.asarray((flat.stale_share == 1) & at_once)
 
 
@@ -171,9 +183,33 @@ def _averaged(flat: Model) -> FloatArray:
 
 
 def _at_once(flat: Model) -> tuple[FloatArray, NDArray[np.str_]]:
+    if flat.lag_model == "sawtooth":
+        return stale_sawtooth_threshold(flat)
     assert flat.steps is not None
     value = stale_threshold(flat.mu, flat.steps) / _averaged(flat)
     return value, np.where(flat.steps == 0, "flip", "neimark-sacker")
+
+
+def _from_contacts(
+    flat: Model, wanted: NDArray[np.bool_], value: FloatArray, kind: NDArray[np.str_]
+) -> NDArray[np.bool_]:
+    """Fill in what the contacts tell to the last digits, and return which they do not."""
+    left = wanted.copy()
+    for rows in _alike(flat, wanted):
+        found = first_contact(flat.take(rows))
+        sure = found.error <= _SURE
+        value[rows[sure]], kind[rows[sure]] = found.x[sure], found.kind[sure]
+        left[rows[sure]] = False
+    return left
+
+
+def _alike(flat: Model, wanted: NDArray[np.bool_]) -> Iterator[NDArray[np.intp]]:
+    """Split the wanted members by lag, but for the longest; a law has one reach as it is."""
+    if flat.steps is None:
+        yield np.flatnonzero(wanted)
+        return
+    for lag in np.unique(flat.steps[wanted & (flat.steps <= LONGEST_SPECTRUM)]):
+        yield np.flatnonzero(wanted & (flat.steps == lag))
 
 
 def _onset_at_once(flat: Model) -> FloatArray:
@@ -181,6 +217,8 @@ def _onset_at_once(flat: Model) -> FloatArray:
 
     Theory section 3.4, with 1 - z and z - mu written so that nothing cancels at mu near 1.
     """
+    if flat.lag_model == "sawtooth":
+        return stale_onset(flat)
     assert flat.steps is not None
     mu, d = flat.mu, flat.steps.astype(np.float64)
     friction = 1 - mu
@@ -194,7 +232,7 @@ def _onset_at_once(flat: Model) -> FloatArray:
 
 
 def _first_oscillation(flat: Model) -> FloatArray:
-    low, (high, _) = np.zeros(flat.mu.size), mean_threshold(flat)
+    low, high = np.zeros(flat.mu.size), first_contact(flat).x
     never = _monotone(flat, high * (1 - _RELATIVE))
     while np.any(high - low > _RELATIVE * high):
         middle = (low + high) / 2

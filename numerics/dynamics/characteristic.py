@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from numerics.dynamics.model import FloatArray, Model
 
-__all__ = ["ComplexArray", "Curve", "coefficients", "curve", "law_of"]
+__all__ = ["ComplexArray", "Curve", "coefficients", "curve", "force_coefficients", "law_of"]
 
 ComplexArray = NDArray[np.complex128]
 
@@ -32,16 +32,25 @@ def law_of(family: Model) -> FloatArray:
     return law
 
 
+def force_coefficients(family: Model) -> FloatArray:
+    """Return the coefficients of G(z) (1 - s + s E z**-D) by the powers 0, -1, ..., (n, L+2)."""
+    g0, g1 = family.gain
+    seen = family.stale_share[:, None] * law_of(family)
+    seen[:, 0] += 1 - family.stale_share
+    result = np.zeros((seen.shape[0], seen.shape[1] + 1))
+    result[:, :-1] = g0[:, None] * seen
+    result[:, 1:] += g1[:, None] * seen
+    return result
+
+
 def coefficients(family: Model, x: FloatArray) -> FloatArray:
     """Return the coefficients of P, highest power first, shape (n, L+3)."""
-    mu, (g0, g1) = family.mu, family.gain
-    force = family.stale_share[:, None] * law_of(family)
-    force[:, 0] += 1 - family.stale_share
-    force *= x[:, None]
-    result = np.zeros((force.shape[0], force.shape[1] + 2))
-    result[:, :3] = np.stack([np.ones_like(mu), -1 - mu, mu], axis=1)
-    result[:, 1:-1] += g0[:, None] * force
-    result[:, 2:] += g1[:, None] * force
+    force = force_coefficients(family)
+    result = np.zeros((force.shape[0], force.shape[1] + 1))
+    result[:, 0] = 1.0
+    result[:, 1] = -1 - family.mu
+    result[:, 2] = family.mu
+    result[:, 1:] += x[:, None] * force
     return result
 
 

@@ -1,34 +1,41 @@
-r"""Enclosures that are proved: stability decided, thresholds bracketed, in exact arithmetic.
+r"""Enclosures that are proved: stability decided, thresholds and radii bracketed by floats.
 
 Numbers are taken as exactly what they are, floats included. Stability of a polynomial is decided by
 the Schur-Cohn recursion: all roots are inside the unit circle exactly if every reflection
 coefficient is. It is run in ball arithmetic of growing precision and, where balls cannot tell, on
-rationals; so there is always an answer, also on a border, which is not stable. Extension.
+rationals; so there is always an answer, also on a border, which is not stable. Thresholds and radii
+come from roots of polynomials that python-flint isolates in balls. Extension.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from numerics.exact import (
-    Configuration,
-    Number,
-    characteristic_polynomial,
-    exact_monodromy,
-    exact_stiffness,
-    spectral_radius,
-    threshold,
+from numerics.dynamics._contact_balls import (
+    least_of_force,
+    least_of_sawtooth,
+    precision,
+    rational,
 )
+from numerics.exact import Configuration, Number, exact_monodromy, exact_stiffness
+from numerics.inputs import InvalidInput
 
-__all__ = ["Enclosure", "certified_stable", "enclose_spectral_radius", "enclose_threshold"]
+__all__ = [
+    "Enclosure",
+    "RandomLag",
+    "certified_stable",
+    "enclose_spectral_radius",
+    "enclose_threshold",
+]
 
 _PRECISIONS = (64, 256, 1024)  # bits of the balls, before exact rationals decide
-_STEPS = 60
-_FAR = Fraction(1, 2**20)  # of the threshold: the widest bracket looked at
+_SUM = Fraction(1, 10**12)
+_BITS = 256  # of a radius
 
 
 class Enclosure(NamedTuple):
@@ -38,12 +45,55 @@ class Enclosure(NamedTuple):
     upper: float
 
 
-def certified_stable(c: Configuration, x: Number) -> bool:
+@dataclass(frozen=True)
+class RandomLag:
+    r"""A run whose lag is drawn afresh at every step; what is proved is about its mean.
+
+    Parameters
+    ----------
+    optimizer, mu, stale_share
+        As in `numerics.exact.Configuration`.
+    lag_law
+        Probabilities of the lags 0, 1, ..., L, floats or fractions; divided by their exact sum.
+
+    Raises
+    ------
+    ConfigurationError, InvalidInput
+        A value outside its domain, or a law that does not sum to 1 within 1e-12.
+    """
+
+    optimizer: str
+    mu: Number
+    stale_share: Number
+    lag_law: tuple[Number, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lag_law", tuple(self.lag_law))
+        if not self.lag_law or not all(math.isfinite(p) and p >= 0 for p in self.lag_law):
+            raise InvalidInput(f"lag_law is {self.lag_law}: give probabilities >= 0 of lags 0..L")
+        if abs(self.total - 1) > _SUM:
+            raise InvalidInput(
+                f"lag_law sums to {float(self.total)!r}: probabilities must sum to 1 within 1e-12"
+            )
+        _ = self.without_lag  # raises for the other arguments
+
+    @property
+    def total(self) -> Fraction:
+        """The exact sum of the law."""
+        return sum((Fraction(p) for p in self.lag_law), Fraction(0))
+
+    @property
+    def without_lag(self) -> Configuration:
+        """The same run at lag 0."""
+        return Configuration(self.optimizer, "constant", self.mu, self.stale_share, lag=0)
+
+
+def certified_stable(run: Configuration | RandomLag, x: Number) -> bool:
     r"""Return whether every root is inside the unit circle, decided for exactly these numbers.
 
     Parameters
     ----------
-    c
+    run
         Optimizer, lag model, momentum and share.
     x
         Stiffness per step eta*K > 0.
@@ -55,73 +105,82 @@ def certified_stable(c: Configuration, x: Number) -> bool:
     ImportError
         If python-flint is not installed.
     """
-    return _inside(_polynomial(c, exact_stiffness(x)))
+    from flint import arb
+
+    polynomial = [rational(each) for each in _polynomial(run, exact_stiffness(x))]
+    for bits in _PRECISIONS:
+        with precision(bits):
+            answer = _reflected([arb(each) for each in polynomial])
+        if answer is not None:
+            return answer
+    decided = _reflected(polynomial)
+    assert decided is not None  # rational arithmetic always tells
+    return decided
 
 
-def enclose_threshold(c: Configuration) -> Enclosure:
-    r"""Return floats proved to enclose the x at which stability is first lost.
+def enclose_threshold(run: Configuration | RandomLag) -> Enclosure:
+    r"""Return floats proved to enclose the first x at which stability is lost.
 
-    At the lower end the run is certified to be stable, at the upper end not to be; where stability
-    is lost at a float itself, both are that float. That it is the *first* loss rests on
-    `numerics.exact.threshold`, which locates every contact with the unit circle.
+    They are neighbours, or next but one where the threshold is a float itself. The proof covers
+    that it is the first: all contacts of a root with the unit circle are isolated.
 
     Raises
     ------
-    ArithmeticError
-        If no bracket within a millionth of the threshold can be certified, as where an eigenvalue
-        only touches the circle.
+    ImportError
+        If python-flint is not installed.
+
+    Notes
+    -----
+    The work grows with the cube of the lag or faster: milliseconds up to 16, seconds at 64.
     """
-    value = threshold(c).value
-    exact = Fraction(value)
-    if not _inside(_polynomial(c, exact)):
-        below = _beside(c, value, down=True)
-        return Enclosure(below, value)
-    return Enclosure(value, _beside(c, value, down=False))
+    if isinstance(run, Configuration) and not run.constant:
+        return _outward(least_of_sawtooth(run))
+    momentum = run.momentum if isinstance(run, Configuration) else run.without_lag.momentum
+    return _outward(least_of_force(momentum, _force(run)))
 
 
-def enclose_spectral_radius(c: Configuration, x: Number) -> Enclosure:
+def enclose_spectral_radius(run: Configuration | RandomLag, x: Number) -> Enclosure:
     r"""Return floats proved to enclose the spectral radius per step (sawtooth: per refresh).
 
-    All roots are inside a circle of radius r exactly if those of the polynomial scaled by r are
-    inside the unit circle.
+    Parameters and errors as in `certified_stable`.
     """
-    polynomial = _polynomial(c, exact_stiffness(x))
-    radius = spectral_radius(c, x) ** (1 if c.constant else c.delay)
-    return Enclosure(_scaled(polynomial, radius, up=False), _scaled(polynomial, radius, up=True))
+    from flint import arb, fmpq_poly
+
+    polynomial = fmpq_poly([rational(each) for each in _polynomial(run, exact_stiffness(x))][::-1])
+    with precision(_BITS):
+        sizes = [abs(root) for root, _ in polynomial.numer().complex_roots()]
+        return _outward(reduce(lambda one, other: one.max(other), sizes, arb(0)))
 
 
-def _polynomial(c: Configuration, x: Fraction) -> list[Fraction]:
-    """Return the polynomial of the modes, highest power first, roots at 0 divided out."""
-    if c.constant:
-        dense = list(characteristic_polynomial(c, x))
+def _force(run: Configuration | RandomLag) -> list[Fraction]:
+    """Return the coefficients of G(z) (1 - s + s E z**-D) by the powers 0, -1, ..."""
+    if isinstance(run, RandomLag):
+        base, law = run.without_lag, [Fraction(each) / run.total for each in run.lag_law]
     else:
-        (a, b), (p, r) = exact_monodromy(c, x)
+        base, law = run, [Fraction(0)] * run.delay + [Fraction(1)]
+    g0, g1 = base.recurrence.gain
+    seen = [base.share * each for each in law]
+    seen[0] += 1 - base.share
+    end = [Fraction(0)]
+    return [g0 * now + g1 * before for now, before in zip(seen + end, end + seen, strict=True)]
+
+
+def _polynomial(run: Configuration | RandomLag, x: Fraction) -> list[Fraction]:
+    """Return the polynomial of the modes, highest power first, roots at 0 divided out."""
+    if isinstance(run, Configuration) and not run.constant:
+        (a, b), (p, r) = exact_monodromy(run, x)
         dense = [Fraction(1), -(a + r), a * r - b * p]
+    else:
+        momentum = run.momentum if isinstance(run, Configuration) else run.without_lag.momentum
+        dense = [Fraction(1), *(x * each for each in _force(run))]
+        dense[1] -= 1 + momentum
+        dense[2] += momentum
     while dense[-1] == 0:
         dense.pop()
     return dense
 
 
-def _inside(polynomial: Sequence[Fraction]) -> bool:
-    """Whether all roots are strictly inside the unit circle."""
-    from flint import arb, ctx, fmpq
-
-    rationals = [fmpq(each.numerator, each.denominator) for each in polynomial]
-    before = ctx.prec
-    try:
-        for bits in _PRECISIONS:
-            ctx.prec = bits
-            answer = _reflected([arb(each) for each in rationals])
-            if answer is not None:
-                return answer
-    finally:
-        ctx.prec = before
-    decided = _reflected(rationals)
-    assert decided is not None  # rational arithmetic always tells
-    return decided
-
-
-def _reflected(polynomial: list[Any]) -> bool | None:
+def _reflected(polynomial: Sequence[Any]) -> bool | None:
     """Run the Schur-Cohn recursion; None where the arithmetic cannot tell."""
     while len(polynomial) > 1:
         lead, last = polynomial[0], polynomial[-1]
@@ -137,32 +196,13 @@ def _reflected(polynomial: list[Any]) -> bool | None:
     return True
 
 
-def _beside(c: Configuration, value: float, *, down: bool) -> float:
-    """Return the float next to `value` on one side at which stability is as it must be there."""
-    width = np.spacing(value)
-    for _ in range(_STEPS):
-        candidate = float(value - width if down else value + width)
-        if width > float(_FAR) * value:
-            break
-        if _inside(_polynomial(c, Fraction(candidate))) == down:
-            return candidate
-        width *= 2
-    raise ArithmeticError(
-        f"no side of x = {value!r} within a millionth is certified for {c}; stability may only "
-        "touch its border there"
-    )
+def _outward(ball: Any) -> Enclosure:
+    """Return the floats next to a ball on both sides, or the one it is."""
+    from flint import arb
 
-
-def _scaled(polynomial: Sequence[Fraction], radius: float, *, up: bool) -> float:
-    width = max(np.spacing(radius), 5e-324)
-    for _ in range(_STEPS):
-        circle = float(radius + width if up else max(radius - width, 0.0))
-        if circle == 0.0:
-            return 0.0
-        exact = Fraction(circle)
-        degree = len(polynomial) - 1
-        shrunk = [each * exact ** (degree - place) for place, each in enumerate(polynomial)]
-        if _inside(shrunk) == up:
-            return circle
-        width *= 2
-    raise ArithmeticError("the spectral radius could not be enclosed; please report it")
+    lower, upper = float(ball.lower()), float(ball.upper())
+    while not arb(lower) <= ball:
+        lower = math.nextafter(lower, -math.inf)
+    while not arb(upper) >= ball:
+        upper = math.nextafter(upper, math.inf)
+    return Enclosure(lower, upper)

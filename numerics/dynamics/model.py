@@ -34,6 +34,9 @@ LAG_MODELS = {"constant": "lag", "sawtooth": "refresh", "random": "lag_law"}
 
 _SUM = 1e-12
 
+#: Beyond this a share leaves no digit of the part of the force that acts at once.
+_LARGEST_SHARE = 1e15
+
 
 class Recurrence(NamedTuple):
     r"""``v_k = memory v_{k-1} + intake g_k``, then ``q_{k+1} = q_k + direct g_k + passed v_k``."""
@@ -147,7 +150,7 @@ def model(
     mu
         Momentum in [0, 1).
     stale_share
-        Share s of the stiffness that acts through the old policy, any real number.
+        Share s of the stiffness that acts through the old policy, from -1e15 to 1e15.
     lag
         Constant lag in steps, whole numbers from 0.
     refresh
@@ -174,6 +177,11 @@ def model(
     ((name, value),) = given.items()
     numbers = floats(mu=mu, stale_share=stale_share)
     check_momentum(numbers["mu"])
+    if np.any(np.abs(numbers["stale_share"]) > _LARGEST_SHARE):
+        raise InvalidInput(
+            f"stale_share reaches {np.abs(numbers['stale_share']).max():g}: "
+            f"its size may be up to {_LARGEST_SHARE:g}"
+        )
     steps = law = None
     if name == "lag_law":
         law = _probabilities(value)

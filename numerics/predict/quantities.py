@@ -105,9 +105,9 @@ def predict(
     c = configured(share)
     delays = {"lag_law": [float(p) for p in lag_law]} if lag_law else {_delay_name(c): c.delay}
     linear = random_lag.of_map(c, law, stiffness) if law else _of_map(c, stiffness)
-    border = linear.get("mean_square_threshold") or linear["threshold"]
-    margin = _finite(border / float(stiffness))
-    eta = settings.get("eta")
+    border = linear.get("mean_square_threshold", linear["threshold"])  # whichever is lost first
+    margin = Fraction(border) / stiffness
+    eta = {} if settings.get("eta") is None else {"largest_safe_eta": settings["eta"] * margin}
     room = {} if law else {f"largest_safe_{_delay_name(c)}": largest_safe_delay(c, stiffness)}
     rule = rule_threshold(c, law)
     return {
@@ -121,8 +121,7 @@ def predict(
         **linear,
         "rule_threshold": None if rule is None else _finite(_rounded(rule)),
         "truncated_onset": truncated_onset(c, law),
-        "margin": margin,
-        **({} if eta is None or margin is None else {"largest_safe_eta": float(eta) * margin}),
+        **{name: _finite(_rounded(value)) for name, value in {"margin": margin, **eta}.items()},
         **room,
         **_of_oscillator(c, law, stiffness, times),
         "notes": [

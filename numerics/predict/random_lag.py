@@ -18,6 +18,8 @@ from numerics.predict.relaxation import stiffness_at_root, too_short
 
 __all__ = ["NOTE", "checked", "of_map", "stiffness_from_tau"]
 
+_LONGEST = 128  # the work grows with the cube: a few seconds at this bound
+
 NOTE = (
     "the lag is drawn afresh at every step; threshold, stable, onset, regime, spectral_radius and "
     "relaxation_time are the mean path's, in floats; mean_square_threshold, margin and variance "
@@ -49,10 +51,8 @@ def checked(
             "smallest; probabilities are from 0 and must sum to exactly 1"
         )
     law = {lag: Fraction(p) for lag, p in enumerate(lag_law) if p}
-    if max(law) > dynamics.LONGEST_SPECTRUM:
-        raise ConfigurationError(
-            f"lag_law reaches to lag {max(law)}; {dynamics.LONGEST_SPECTRUM} is the longest"
-        )
+    if max(law) > _LONGEST:
+        raise ConfigurationError(f"lag_law reaches to lag {max(law)}; {_LONGEST} is the longest")
     return law
 
 
@@ -87,12 +87,11 @@ def of_map(c: Configuration, law: Law, x: Fraction) -> dict[str, Any]:
     swings = not (mode.root.imag == 0 and mode.root.real > 0)
     found = dynamics.random_lag_variance(**at, noise_enters="recurrence", unstable="nan")
     variance = float(found.variance)
-    known = max(law) <= dynamics.LONGEST_MEAN_SQUARE
     calm = None if math.isnan(variance) else variance
     return {
         "threshold": float(border.value),
         "threshold_kind": str(border.kind),
-        "mean_square_threshold": float(dynamics.mean_square_threshold(**family)) if known else None,
+        "mean_square_threshold": float(dynamics.mean_square_threshold(**family)),
         "stable": stable,
         "mean_square_stable": calm is not None,
         "onset": None if math.isnan(onset) else onset,
