@@ -7,7 +7,7 @@ from fractions import Fraction
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from numerics import exact
@@ -169,6 +169,9 @@ def test_the_stale_sawtooth_has_all_its_digits(optimizer: str, mu: float, refres
     st.floats(-3, 3),
     st.integers(0, 30),
 )
+@example("heavy-ball", 0.0, 2.225073858507e-311, 1)
+@example("nesterov", 0.9, -5e-324, 7)
+@example("ema", 0.5, 1e-160, 30)
 def test_contacts_of_any_share_agree_with_the_scalar_theory(
     optimizer: str, mu: float, share: float, lag: int
 ) -> None:

@@ -222,3 +222,19 @@ def test_laws_broadcast_and_long_ones_are_refused() -> None:
     assert mean_square_threshold("heavy-ball", mu=[], stale_share=1, lag_law=[1.0]).shape == (0,)
     with pytest.raises(InvalidInput, match=f"up to {LONGEST_MEAN_SQUARE}"):
         mean_square_threshold("heavy-ball", mu=0.5, stale_share=1, lag_law=np.full(1000, 1e-3))
+
+
+@pytest.mark.parametrize("share", [1e8, -1e8, 1e15, -1e15, 1e-311])
+@pytest.mark.parametrize("optimizer", exact.OPTIMIZERS)
+def test_extreme_shares_have_their_borders_too(optimizer: str, share: float) -> None:
+    """Their contacts lie too close together for floats, and are enclosed by balls instead."""
+    for mu in (0.0, 0.9, 1 - 1e-12):
+        expected = exact.threshold(exact.Configuration(optimizer, "constant", mu, share, lag=2))
+        border = threshold(optimizer, mu=mu, stale_share=share, lag_law=[0, 0, 1.0])
+        assert border.value == pytest.approx(expected.value, rel=1e-12)
+        assert border.kind == expected.kind
+        law = [0.5, 0.25, 0.25]
+        mean = threshold(optimizer, mu=mu, stale_share=share, lag_law=law).value
+        square = mean_square_threshold(optimizer, mu=mu, stale_share=share, lag_law=law)
+        assert 0 < square <= mean * (1 + 1e-12)
+        assert np.isfinite(mean)

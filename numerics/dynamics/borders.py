@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from numerics import exact
 from numerics.dynamics._linear_map import linear_map
 from numerics.dynamics._winding import stable_at
-from numerics.dynamics.first_contact import first_contact
+from numerics.dynamics.first_contact import first_contact, mean_threshold
 from numerics.dynamics.meeting import first_meeting
 from numerics.dynamics.model import FloatArray, Model, model, stiffness
 from numerics.dynamics.phase_border import stale_threshold
@@ -87,7 +87,7 @@ def threshold(
     )
     flat = family.flat(family.shape)
     if family.lag_model == "random":
-        value, kind, _ = first_contact(flat)
+        value, kind, _ = mean_threshold(flat)
     else:
         value = np.empty(flat.mu.size)
         kind = np.empty(flat.mu.size, dtype="U14")
@@ -232,7 +232,7 @@ def _onset_at_once(flat: Model) -> FloatArray:
 
 
 def _first_oscillation(flat: Model) -> FloatArray:
-    low, high = np.zeros(flat.mu.size), first_contact(flat).x
+    low, high = np.zeros(flat.mu.size), mean_threshold(flat).x
     never = _monotone(flat, high * (1 - _RELATIVE))
     while np.any(high - low > _RELATIVE * high):
         middle = (low + high) / 2

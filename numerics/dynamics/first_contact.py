@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.dynamics.characteristic import ComplexArray, force_coefficients
+from numerics.dynamics.enclosure import RandomLag, enclose_threshold
 from numerics.dynamics.model import FloatArray, Model
 
-__all__ = ["Contact", "first_contact"]
+__all__ = ["Contact", "first_contact", "mean_threshold"]
 
 _REAL = 1e-5  # imaginary part and overshoot of cos w up to which a root is followed
 _STEPS = 40  # six are enough but from far off, or where two contacts meet
@@ -26,6 +27,7 @@ _ARRIVED = 1e-7  # relative, of the last step: it is quadratic, or linear to a d
 _OPEN = 1e-6  # phase from which on a followed root is no contact without doubt
 _ROUNDING = 1e-14
 _EPS = float(np.finfo(np.float64).eps)
+_UNHEARD = 1e-30  # of the largest coefficient; what it moves is followed to its place anyway
 _NONE = 1e-14  # of the whole force, up to which what acts at -1 is rounding
 _WORK = 1_000_000  # matrix elements held at a time
 
@@ -49,11 +51,30 @@ def first_contact(family: Model) -> Contact:
         flip = _flip(chosen)
         pair, error = _least_pair(chosen)
         at_minus_one = flip <= pair * (1 + _MET)
-        error = np.where(np.abs(flip - pair) <= _MET * pair, np.inf, error)
+        together = at_minus_one & (flip >= pair * (1 - _MET))  # or none of either was found
+        error = np.where(together, np.inf, error)
         error = np.where(flip < pair, np.minimum(error, _ROUNDING), error)
         kind = np.where(at_minus_one, "flip", "neimark-sacker")
         parts.append((np.minimum(flip, pair), kind, error))
     return Contact(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def mean_threshold(family: Model) -> Contact:
+    """Return the first contacts of a flat family under a random lag, each of them found.
+
+    At shares of 1e8 and beyond they can lie too close together on the circle to be told apart in
+    floats; they are then enclosed by ball arithmetic, run by run.
+    """
+    assert family.law is not None
+    x, kind, error = first_contact(family)
+    flip = _flip(family)
+    for run in np.flatnonzero(~np.isfinite(x)):
+        law = tuple(family.law[run].tolist())
+        mu, share = float(family.mu[run]), float(family.stale_share[run])
+        lower, upper = enclose_threshold(RandomLag(family.optimizer, mu, share, law))
+        x[run], error[run] = (lower + upper) / 2, _ROUNDING
+        kind[run] = "flip" if abs(flip[run] / x[run] - 1) <= _MET else "neimark-sacker"
+    return Contact(x, kind, error)
 
 
 def _flip(family: Model) -> FloatArray:
@@ -99,7 +120,9 @@ def _near_contacts(family: Model, force: FloatArray) -> FloatArray:
     found = np.full((len(force), sine.shape[1]), np.nan)
     ahead = bend > level / 2
     found[ahead, -1] = 1 - level[ahead] / bend[ahead]
-    degrees = sine.shape[1] - 1 - np.argmax(sine[:, ::-1] != 0, axis=1)
+    # A leading coefficient that small only puts roots far outside [-1, 1].
+    heard = np.abs(sine) > _UNHEARD * np.abs(sine).max(axis=1, keepdims=True)
+    degrees = sine.shape[1] - 1 - np.argmax(heard[:, ::-1], axis=1)
     for degree in np.unique(degrees[degrees > 0]):
         rows = np.flatnonzero(degrees == degree)
         matrix = np.zeros((rows.size, degree, degree))

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from numerics.dynamics._stationary import random_lags
 from numerics.dynamics.characteristic import coefficients
-from numerics.dynamics.first_contact import first_contact
+from numerics.dynamics.first_contact import mean_threshold
 from numerics.dynamics.model import FloatArray, IntArray, Model, model, stiffness
 from numerics.dynamics.roots import characteristic_roots, log_modulus
 from numerics.inputs import InvalidInput, common_shape
@@ -61,7 +61,7 @@ def mean_square_threshold(
     """
     family = _checked(model(optimizer, mu=mu, stale_share=stale_share, lag_law=lag_law))
     flat = family.flat(family.shape)
-    of_mean = first_contact(flat).x
+    of_mean = mean_threshold(flat).x
     found = [_where_the_gain_is_one(flat.take(part)) for part in _parts(flat)]
     value = np.fmin(of_mean, np.concatenate(found)) if found else of_mean
     return value.reshape(family.shape)[()]
