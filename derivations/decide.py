@@ -9,25 +9,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 
 import sympy as sp
 
 from derivations.claim import Claim, Relation, Verdict, VerdictWord
 from derivations.domain import Domain
 from derivations.formula import Formula
+from derivations.judge.balls import truth
 from derivations.judge.comparison import Comparison
 from derivations.judge.family import FAR_LAGS, judge_family
 from derivations.judge.order import judge_order
 from derivations.judge.region import Region, judge_region
+from derivations.judge.search import simple_points
 from derivations.judge.value import Value, judge_value
 from derivations.notation import QUANTITIES, inverse, quantity
 from derivations.targets import Target
 from derivations.targets.base import Setting
 from derivations.targets.threshold import sufficient_for_every_lag
 
-__all__ = ["as_printed", "decide"]
+__all__ = ["as_printed", "decide", "misses"]
 
 _delta = quantity("delta")
+#: Points at which another reading of a condition is looked at before anything is derived for it.
+SCREENED = 60
 
 
 def as_printed(formula: Formula) -> sp.Basic:
@@ -49,15 +54,37 @@ def decide(claim: Claim, target: Target, setting: Setting, formula: Formula) -> 
         Relation.LOWER,
     )
     condition = _substitute(_condition(printed), dict(setting.fixed)) if seeks_theorem else printed
+    theorems = sufficient_for_every_lag(setting.update) if seeks_theorem else []
     return judge_family(
         lag,
         claim.domain.get(lag.name, QUANTITIES[lag.name].domain),
         lambda value: _decide_fixed(claim, target, setting.at(value), printed),
         printed=condition,
-        domains=_domains(claim, setting, [condition]),
-        theorems=sufficient_for_every_lag(setting.update) if seeks_theorem else (),
+        domains=_domains(claim, setting, [condition, *(relation for _, relation in theorems)]),
+        theorems=theorems,
         beyond=FAR_LAGS if target.name == "threshold" else (),
     )
+
+
+def misses(claim: Claim, target: Target, setting: Setting, printed: sp.Basic) -> bool:
+    """Whether a few simple points show that a printed condition on x is not the derived region.
+
+    A screen that derives nothing; of a claim about every lag it looks at the first.
+    """
+    if target.contains is None or setting.update is None:
+        return False
+    if setting.update.steps is None:
+        lag = setting.update.lag_model.parameter.name
+        setting = setting.at(next(claim.domain.get(lag, QUANTITIES[lag].domain).integers()))
+    pinned = {s: sp.Rational(v) for s, v in setting.pinned.items()}
+    condition = _substitute(_substitute(_condition(printed), dict(setting.fixed)), pinned)
+    if condition.has(sp.zoo, sp.nan, sp.oo):
+        return False
+    inside = target.contains(setting)
+    share = setting.update.stale_share if setting.update is not None else sp.S.One
+    domains = _domains(claim, setting, [condition, quantity("mu"), quantity("x"), share])
+    points = islice(simple_points(domains), SCREENED)
+    return any(truth(condition, point) != inside(point) for point in points)
 
 
 def _condition(printed: sp.Basic) -> sp.Basic:

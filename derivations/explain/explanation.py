@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from derivations.claim import Claim, Verdict, VerdictWord
-from derivations.decide import as_printed, decide
+from derivations.claim import Claim, Relation, Verdict, VerdictWord
+from derivations.decide import as_printed, decide, misses
 from derivations.explain.agreement import agreement, ratio
 from derivations.explain.conventions import alternatives
 from derivations.explain.slips import corrections
@@ -72,8 +72,8 @@ def explain(
     readings: list[str] = []
     tried = 0
     for reading in alternatives(target, setting, printed):
-        if reading.pair and readings:
-            break  # one changed convention is enough; two would add what does not matter
+        if reading.pair and (readings or claim.relation is not Relation.EXACT):
+            break  # one changed convention is enough; a bound or an order survives many pairs
         tried += 1
         if len(readings) < MOST_READINGS and _holds(
             claim, target, reading.setting, reading.printed, formula
@@ -106,6 +106,8 @@ def _holds(
     claim: Claim, target: Target, setting: Setting, printed: sp.Basic, formula: Formula
 ) -> bool:
     """Whether the claim, so read or so corrected, is judged to hold."""
+    if claim.relation is Relation.EXACT and misses(claim, target, setting, printed):
+        return False
     pair = twin(target, setting, printed)
     if pair is not None and claim.relation.value == "exact" and not pair.may_agree():
         return False

@@ -59,8 +59,12 @@ def judge_family(
     """
     listed = list(islice(lags.integers(), WHOLE + 1))
     complete = lags.finite and len(listed) <= WHOLE
+    theorem = None
     if not complete:
         listed = listed[:FAR]
+        theorem = _implied(lag, listed, printed, domains, theorems)
+    if theorem is not None:  # only the lags that the theorem leaves out are left to judge
+        listed, beyond = [n for n in listed if n < theorem[0]] or listed[:1], ()
     verdicts: list[tuple[int, Verdict]] = []
     far = [value for value in beyond if Fraction(value) in lags and value > listed[-1]]
     for value in listed if complete else [*listed, *far]:
@@ -74,23 +78,18 @@ def judge_family(
     if complete:
         evidence = replace(weakest.evidence, domain=_spread(weakest, covered))
         return _labelled(replace(weakest, evidence=evidence), lag, listed[0])
-    for start, relation in theorems:
-        if start - 1 > listed[-1]:
-            continue
-        box = [r for s, d in domains.items() if s != lag for r in smt.box(s, d)]
-        box.append(sp.GreaterThan(lag, max(start, listed[0]), evaluate=False))
-        outcome = smt.entails([*box, printed], [relation])
-        if outcome.answer is smt.Answer.YES:
-            method = (
-                f"{outcome.method}: the printed condition implies the theorem for every "
-                f"{lag.name} >= {start}; smaller ones one by one"
-            )
-            evidence = Evidence(
-                min(Rung.PROVED, weakest.evidence.rung),
-                method,
-                _spread(weakest, f"every {lag.name} in {lags}"),
-            )
-            return replace(first, evidence=evidence, derived=render(relation), difference="")
+    if theorem is not None:
+        start, relation, method = theorem
+        method = (
+            f"{method}: the printed condition implies the theorem for every "
+            f"{lag.name} >= {start}; smaller ones one by one"
+        )
+        evidence = Evidence(
+            min(Rung.PROVED, weakest.evidence.rung),
+            method,
+            _spread(weakest, f"every {lag.name} in {lags}"),
+        )
+        return replace(first, evidence=evidence, derived=render(relation), difference="")
     rung = min(Rung.TESTED, weakest.evidence.rung)
     covered += "".join(f", {value}" for value in far)
     evidence = Evidence(
@@ -100,6 +99,25 @@ def judge_family(
     )
     note = f"judged at {covered} only; no theorem covers the others"
     return _labelled(replace(first, evidence=evidence, notes=(*first.notes, note)), lag, listed[0])
+
+
+def _implied(
+    lag: sp.Symbol,
+    listed: Sequence[int],
+    printed: sp.Basic,
+    domains: Mapping[sp.Symbol, Domain],
+    theorems: Sequence[Theorem],
+) -> tuple[int, sp.Basic, str] | None:
+    """Return the first theorem that the printed condition implies, and by which method."""
+    for start, relation in theorems:
+        if start - 1 > listed[-1]:
+            continue
+        box = [r for s, d in domains.items() if s != lag for r in smt.box(s, d)]
+        box.append(sp.GreaterThan(lag, max(start, listed[0]), evaluate=False))
+        outcome = smt.entails([*box, printed], [relation])
+        if outcome.answer is smt.Answer.YES:
+            return start, relation, outcome.method
+    return None
 
 
 def _labelled(verdict: Verdict, lag: sp.Symbol, value: int) -> Verdict:

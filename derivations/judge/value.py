@@ -14,12 +14,14 @@ from derivations.domain import Domain
 from derivations.formula import render
 from derivations.judge import balls, search, smt
 from derivations.judge.comparison import POINTS, Comparison
-from derivations.judge.search import Point
+from derivations.judge.search import BUDGET, Point
 
 __all__ = ["AGREEMENT", "Value", "judge_value"]
 
 #: Two equal values must agree to this, relative to the larger, wherever balls are compared.
 AGREEMENT = 1e-30
+#: Simple points looked at where the value is only enclosed, which takes milliseconds at each.
+ENCLOSED = 400
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ def judge_value(
             verdict, comparison = _solved(printed, value, direction, comparison, broken)
             if verdict is not None:
                 return verdict
-    point = search.smallest(domains, broken)
+    point = search.smallest(domains, broken, budget=BUDGET if value.enclose is None else ENCLOSED)
     if point is None:
         point = next((p for p in search.drawn(domains, 4 * POINTS) if broken(p)), None)
     if point is not None:
@@ -163,6 +165,15 @@ def _no_real_value(printed: sp.Expr, point: Point) -> bool:
     return False
 
 
+def _enclosed_gap(printed: sp.Expr, value: Value, point: Point) -> Any:
+    """Return printed minus enclosed as a ball, None where the printed formula is not real."""
+    ours = value.ball(point)
+    try:
+        return balls.evaluate(printed, point, 192) - ours
+    except balls.NotReal:
+        return None
+
+
 def _differs(printed: sp.Expr, value: Value) -> Callable[[Point], bool]:
     def broken(point: Point) -> bool:
         if not value.defined(point):
@@ -172,8 +183,8 @@ def _differs(printed: sp.Expr, value: Value) -> Callable[[Point], bool]:
                 return _no_real_value(printed, point) or balls.sign(
                     printed - value.expression, point
                 ) in (-1, 1)
-            gap = balls.evaluate(printed, point, 192) - value.ball(point)
-            return bool(gap > 0 or gap < 0)
+            gap = _enclosed_gap(printed, value, point)
+            return gap is None or bool(gap > 0 or gap < 0)
         except balls.Undefined:
             return False
 
@@ -189,8 +200,8 @@ def _crosses(printed: sp.Expr, value: Value, direction: int) -> Callable[[Point]
                 return _no_real_value(printed, point) or (
                     balls.sign(printed - value.expression, point) == -direction
                 )
-            gap = direction * (balls.evaluate(printed, point, 192) - value.ball(point))
-            return bool(gap < 0)
+            gap = _enclosed_gap(printed, value, point)
+            return gap is None or bool(direction * gap < 0)
         except balls.Undefined:
             return False
 

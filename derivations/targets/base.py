@@ -90,6 +90,9 @@ class Target:
     by_lag
         Whether a result exists only for a fixed lag, so that a claim about every lag is judged lag
         by lag.
+    contains
+        For a region: from a setting with a fixed lag to membership, exact and without deriving
+        the conditions.
     border
         Whether it is an x at which something happens, so that ``x < f`` says what f says.
     """
@@ -103,6 +106,7 @@ class Target:
     parameters: Mapping[str, str] = field(default_factory=dict)
     linear: bool = True
     by_lag: Callable[[Setting], bool] = lambda setting: False
+    contains: Callable[[Setting], Callable[[Point], bool]] | None = None
     border: bool = False
 
     def read(self, model: Mapping[str, object], free: frozenset[str]) -> Setting:

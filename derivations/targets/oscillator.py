@@ -2,7 +2,8 @@ r"""Targets of theorem-7: the oscillator's coefficients, its rule, its curve fro
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 import sympy as sp
 
@@ -11,16 +12,29 @@ from derivations.judge.value import Value
 from derivations.notation import quantity
 from derivations.results import oscillator, refresh_rule, slow_start, transition
 from derivations.targets.base import LINEAR, Setting, Target, TargetError
+from derivations.update import Update
 
-__all__ = ["OSCILLATOR", "coefficients"]
+__all__ = ["OSCILLATOR"]
 
 _delta = quantity("delta")
+_BASIS = ("theorem-7", "characteristic", "lemma-4", "lemma-5")
 
 
-def coefficients(setting: Setting) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
-    """Return theorem-7's mass, damping and stiffness, delta symbolic."""
-    derived = oscillator.derive(setting.update)
-    return derived["mass"], derived["damping"], derived["stiffness"]
+@lru_cache(maxsize=256)
+def _theorem_7(update: Update) -> Mapping[str, sp.Expr]:
+    """Return theorem-7's results; derived once for every share and lag, then put in."""
+    every = Update(update.optimizer, update.lag_model, quantity("s"))
+    own = {quantity("s"): update.stale_share, update.lag_model.parameter: update.age}
+    derived = oscillator.derive(every).results
+    return {name: e.subs(own, simultaneous=True) for name, e in derived.items()}
+
+
+def _coefficient(name: str) -> Callable[[Setting], Value]:
+    def build(setting: Setting) -> Value:
+        assert setting.update is not None
+        return Value(_theorem_7(setting.update)[name], basis=_BASIS)
+
+    return build
 
 
 def _from(
@@ -51,7 +65,11 @@ def _from_rest(result: str) -> Callable[[Setting], Value]:
     """
 
     def build(setting: Setting) -> Value:
-        mass, damping, stiffness = (e.subs(_delta, 1) for e in coefficients(setting))
+        assert setting.update is not None
+        derived = _theorem_7(setting.update)
+        mass, damping, stiffness = (
+            derived[name].subs(_delta, 1) for name in ("mass", "damping", "stiffness")
+        )
         derivation = slow_start.derive()
         values = {quantity("M"): mass, quantity("C"): damping, quantity("K"): stiffness}
         return Value(
@@ -69,28 +87,28 @@ OSCILLATOR = (
         "coefficient of q'' in theorem-7, delta = 1 unless printed",
         "step^2",
         LINEAR,
-        _from(oscillator.derive, "mass"),
+        _coefficient("mass"),
     ),
     Target(
         "damping",
         "coefficient of q' in theorem-7",
         "step",
         LINEAR,
-        _from(oscillator.derive, "damping"),
+        _coefficient("damping"),
     ),
     Target(
         "stiffness",
         "coefficient of q in theorem-7",
         "1",
         LINEAR,
-        _from(oscillator.derive, "stiffness"),
+        _coefficient("stiffness"),
     ),
     Target(
         "cubic_coefficient",
         "coefficient of lambda^3 that theorem-7 drops",
         "step^3",
         LINEAR,
-        _from(oscillator.derive, "cubic"),
+        _coefficient("cubic"),
     ),
     Target(
         "rule_threshold",

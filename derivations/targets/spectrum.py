@@ -41,11 +41,12 @@ def _roots(setting: Setting, point: Point) -> list[Any]:
     """Return balls around the modes of one application of the map, each isolated."""
     from flint import fmpq, fmpq_poly
 
-    at = {s: sp.Rational(v) for s, v in {**setting.pinned, **point}.items()}
-    exact = [sp.Rational(c.subs(at)) for c in reversed(_polynomial(setting)[0].all_coeffs())]
-    return [
-        root for root, _ in fmpq_poly([fmpq(int(c.p), int(c.q)) for c in exact]).complex_roots()
-    ]
+    at = {**setting.pinned, **point}
+    exact = [balls.rational_value(c, at) for c in reversed(_polynomial(setting)[0].all_coeffs())]
+    if None in exact:
+        raise balls.Undefined("the point leaves a symbol of the map open")
+    polynomial = fmpq_poly([fmpq(c.numerator, c.denominator) for c in exact if c is not None])
+    return [root for root, _ in polynomial.complex_roots()]
 
 
 def radius_ball(setting: Setting, point: Point, bits: int) -> Any:

@@ -63,19 +63,23 @@ def _threshold(setting: Setting) -> Region:
     binds = _binding(update) if (update.steps or 0) <= LONGEST_SOLVED else None
     edge = _edge(binds) if binds is not None else None
     lag = update.lag_model.parameter
-
-    def contains(point: Point) -> bool:
-        values = {**setting.pinned, **point}
-        return is_stable_at(update, {s: v for s, v in values.items() if s != lag})
-
     return Region(
         binds,
-        contains,
+        _contains(setting),
         _x,
         edge,
         _text(update, binds, edge),
         ("stability-conditions",),
         sufficient=tuple(r.subs(lag, update.lag) for _, r in sufficient_for_every_lag(update)),
+    )
+
+
+def _contains(setting: Setting) -> Callable[[Point], bool]:
+    update = setting.update
+    assert update is not None
+    lag = update.lag_model.parameter
+    return lambda point: is_stable_at(
+        update, {s: v for s, v in {**setting.pinned, **point}.items() if s != lag}
     )
 
 
@@ -172,6 +176,7 @@ THRESHOLDS = (
         LINEAR,
         _threshold,
         by_lag=lambda setting: every_lag(setting) and not _has_levin_may(setting),
+        contains=_contains,
         border=True,
     ),
     Target(
