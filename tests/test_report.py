@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from derivations.claim import Evidence, Rung, Verdict, VerdictWord
+from derivations.evidence import EvidenceRecord, load_evidence
 from numerics import cli
 from numerics.report import OutputError, Report, generated, make, page, staged, terminal
 from numerics.report import run as job
@@ -24,8 +25,13 @@ VOID = {"meta", "br", "link", "img", "hr", "input"}
 def report() -> Iterator[Report]:
     """A report of a few entries, statements, derivations and cross-checks, and of every figure."""
     with pytest.MonkeyPatch.context() as patch:
-        record = [entry for entry in job.load_record() if entry.id in ("p4", "p7", "p12")]
+        record = [entry for entry in job.load_record() if entry.id in ("p1", "p4", "p7", "p12")]
         claims = [c for c in job.load_statements() if c.id.startswith(("lemma-4", "theorem-7"))]
+        judged = {claim.id for entry in record for _, claim in entry.readings}
+        judged |= {claim.id for claim in claims}
+        kept = load_evidence()
+        shown = {id: standing for id, standing in kept.claims.items() if id in judged}
+        patch.setattr(job, "load_evidence", lambda: EvidenceRecord(kept.versions, shown))
         patch.setattr(job, "load_record", lambda: record)
         patch.setattr(job, "load_statements", lambda: claims)
         patch.setattr(job, "CATALOGUE", {id: job.CATALOGUE[id] for id in ("lemma-4", "lemma-5")})
@@ -190,7 +196,7 @@ def test_the_table_fits_and_misses_nothing(report: Report) -> None:
     assert "REFUTED proved" in joined
     rungs = [row for row in table.splitlines() if row.endswith(("proved", "certified", "tested"))]
     assert len(rungs) == sum(len(judged.readings) for judged in report.record)
-    assert "the map 2 cross-checks in" in joined
+    assert "the map 4 cross-checks in" in joined
     assert "0 failed" in joined
 
 
@@ -209,6 +215,15 @@ def test_the_json_is_strict_and_complete(report: Report) -> None:
     assert data["versions"]["sympy"][0].isdigit()
 
 
+def test_the_evidence_record_is_what_is_judged_now(report: Report) -> None:
+    claims = sum(len(judged.readings) for judged in report.record) + len(report.statements)
+    assert len(report.evidence.claims) == claims > 10
+    assert report.changes == ()
+    assert f"{claims} claims against the evidence record" in terminal.render(report)
+    assert "all as recorded" in page.render(report)
+    assert report.json()["evidence"] == {"claims": claims, "changes": [], "accepted": False}
+
+
 def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job, "_DISTRIBUTIONS", ("sympy", "no-such-program"))
     assert job._versions()["no-such-program"] == "not installed"
@@ -218,7 +233,7 @@ def test_processes_change_nothing(report: Report, monkeypatch: pytest.MonkeyPatc
     jobs = [("statement", "lemma-4.mass"), ("derivation", "lemma-4"), ("record", "p4")]
     shared, alone = list(job._results(jobs, 2)), list(job._results(jobs, 1))
     assert shared[1:] == alone[1:]
-    assert shared[0].json() == alone[0].json()
+    assert shared[0][0].json() == alone[0][0].json()
 
 
 # --- writing -------------------------------------------------------------------------------------

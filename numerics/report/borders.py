@@ -22,7 +22,7 @@ from numerics.report.crosscheck import (
 )
 from numerics.simulation import OPTIMIZERS, growth_rate, simulate_linear, simulated_border
 
-__all__ = ["onsets", "radii", "regained_stability", "thresholds"]
+__all__ = ["onsets", "radii", "regained_stability", "swings", "thresholds"]
 
 _SHARES = (Fraction(1), Fraction(2, 5), Fraction(-1, 2), Fraction(3, 2))
 _RETURNING = (Fraction(-2), Fraction(-1, 2), Fraction(1, 2), Fraction(3, 5), Fraction(3))
@@ -111,11 +111,11 @@ def onsets() -> Crosscheck:
             threshold(run).value if at is None else at for run, at in zip(runs, found, strict=True)
         ]
         x = np.array(ends)[:, None] * np.where([[at is None] for at in found], 0.999, factors)
-        swings = _swings(optimizer, schedule, float(m), x, shares)
-        for s, at, pair in zip(_SWINGING, found, swings, strict=True):
-            for factor, swinging in zip(factors, pair, strict=True):
+        swinging = swings(optimizer, schedule, float(m), x, shares)
+        for s, at, pair in zip(_SWINGING, found, swinging, strict=True):
+            for factor, does in zip(factors, pair, strict=True):
                 where = f"{case(optimizer, schedule, m, s)}, x = {factor} of the onset"
-                agreed[where] = bool(swinging) == (at is not None and factor > 1)
+                agreed[where] = bool(does) == (at is not None and factor > 1)
     return Crosscheck.decided(
         "onset of oscillation",
         "whether the map swings a thousandth below the exact onset, and above it",
@@ -124,7 +124,7 @@ def onsets() -> Crosscheck:
     )
 
 
-def _swings(
+def swings(
     optimizer: str,
     schedule: Schedule,
     mu: float,

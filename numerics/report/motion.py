@@ -34,6 +34,7 @@ __all__ = [
     "curve_orders",
     "impulse_variance",
     "impulse_variances",
+    "kick_responses",
     "noisy_variances",
     "rate_orders",
     "stiffnesses",
@@ -77,13 +78,28 @@ def impulse_variance(
     White noise is a kick of variance 1 at every step, so the variance is the sum of the squares of
     the response to one of them, averaged over the phase of the schedule at which it comes.
     """
+    path = kick_responses(optimizer, schedule, mu=mu, x=x, stale_share=stale_share)
+    return np.asarray((path**2).sum(axis=0).mean(axis=0))
+
+
+def kick_responses(
+    optimizer: str, schedule: Schedule, *, mu: float, x: Floats, stale_share: Floats
+) -> Floats:
+    """Run the map from rest after one kick, until nothing is left of it.
+
+    Returns
+    -------
+    ndarray
+        Paths of shape ``(steps + 1, period, *shape)``: one for each phase of the schedule at which
+        the kick can come.
+    """
     growth = growth_rate(optimizer, schedule, mu=mu, x=x, stale_share=stale_share)
     period = schedule.period
     slowest = float(max(growth.max(), 1e-9))  # at x = 1 plain gradient descent ends in one step
     steps = math.ceil(-20 / math.log(slowest)) + 2 * (period + schedule.longest)
     kicks = np.zeros((steps, period, *(1 for _ in growth.shape)))
     kicks[np.arange(period), np.arange(period)] = 1
-    path = simulate_linear(
+    return simulate_linear(
         optimizer,
         schedule,
         mu=mu,
@@ -94,7 +110,6 @@ def impulse_variance(
         noise=kicks,
         noise_enters="recurrence",
     ).path
-    return np.asarray((path**2).sum(axis=0).mean(axis=0))
 
 
 def noisy_variances() -> Crosscheck:

@@ -32,6 +32,7 @@ def render(report: Report) -> str:
         ("Figures", "What the exact map says", "".join(map(_figure, report.figures))),
         ("Statements", "The theory’s own statements", statements(report)),
         ("Cross-checks", "Cross-checks against the map", _crosschecks(report.crosschecks)),
+        ("Evidence", "Against the evidence record", _evidence(report)),
         ("Derivations", "The derivations, step by step", _derivations(report.derivations)),
         ("Conventions", "Conventions", _conventions()),
         ("Versions", "Made with", terms(report.versions)),
@@ -67,7 +68,7 @@ def _head(report: Report) -> str:
     )
     alarm = (
         '<p class="alarm"><b>Not everything is as expected.</b> Look for the words “not as '
-        "expected” and “failed” below.</p>"
+        "expected”, “failed” and “slid” below.</p>"
     )
     return (
         "<header>\n<h1>GRPO dynamics, derived and audited</h1>\n"
@@ -101,10 +102,27 @@ def _crosschecks(rows: Iterable[Crosscheck]) -> str:
     )
     return (
         '<p class="dim">The exact results come from characteristic roots; the map is stepped from '
-        "equation (3). They share no code.</p>\n"
+        "equation (3). They share no code. Proofs of the solver are decided again without it.</p>\n"
         "<table><thead><tr><th>Quantity</th><th>Deviation</th><th>Cases</th><th>Worst</th>"
         f"<th>Allowed</th><th></th></tr></thead><tbody>{body}</tbody></table>"
     )
+
+
+def _evidence(report: Report) -> str:
+    about = (
+        f'<p class="dim">What {len(report.evidence.claims)} verdicts rest on, each with its rung, '
+        "method and domain, is compared with a record kept with the source, so that none steps "
+        "down unseen.</p>\n"
+    )
+    if not report.changes:
+        return f'{about}<p><span class="badge passed">✓ all as recorded</span></p>'
+    slid = '<span class="badge failed">✗ slid</span>'
+    other = '<span class="badge passed">changed</span>'
+    items = "".join(
+        f"<li>{slid if change.slid else other} {text(change)}</li>" for change in report.changes
+    )
+    how = "<p>Accepted.</p>" if report.accepted else ""
+    return f"{about}<ul>{items}</ul>{how}"
 
 
 def _derivations(rows: Iterable[Shown]) -> str:

@@ -18,12 +18,15 @@ from typing import Any
 
 from derivations.audit import Audited, judge_claim
 from derivations.catalogue import CATALOGUE, PARTS, derivation
+from derivations.claim import Claim
+from derivations.evidence import Change, EvidenceRecord, changes, evidence_of, load_evidence
 from derivations.record import JudgedEntry, load_record, load_statements
 from derivations.render import html as derivation_html
 from derivations.render import json as derivation_json
 from numerics.plots import Figure
 from numerics.report import borders, figures, motion
 from numerics.report.crosscheck import Crosscheck
+from numerics.report.double_check import DoubleCheck, double_check, rows
 from numerics.report.witness import confirm, counterexamples
 
 __all__ = ["SCHEMA", "Report", "Shown", "make"]
@@ -65,7 +68,13 @@ class Report:
     derivations
         Every result of the catalogue.
     crosschecks
-        Exact results against the discrete map.
+        Exact results against the discrete map, and strong verdicts looked at a second time.
+    evidence
+        What every verdict rests on.
+    changes
+        What of that is not as in the evidence record.
+    accepted
+        Whether a person accepts those changes.
     figures
         For the page.
     on_the_map
@@ -79,11 +88,19 @@ class Report:
     derivations: tuple[Shown, ...]
     crosschecks: tuple[Crosscheck, ...]
     figures: tuple[Figure, ...]
+    evidence: EvidenceRecord
+    changes: tuple[Change, ...]
     on_the_map: Mapping[str, str]
     versions: Mapping[str, str]
+    accepted: bool = False
 
     @property
     def as_expected(self) -> bool:
+        """Whether the report is sound, and no evidence slid that nobody accepted."""
+        return self.sound and (self.accepted or not any(change.slid for change in self.changes))
+
+    @property
+    def sound(self) -> bool:
         """Whether every verdict is the expected one and every cross-check passed."""
         return (
             all(judged.as_expected for judged in self.record)
@@ -101,6 +118,11 @@ class Report:
             "statements": [audited.json() for audited in self.statements],
             "on_the_map": dict(self.on_the_map),
             "crosschecks": [row.json() for row in self.crosschecks],
+            "evidence": {
+                "claims": len(self.evidence.claims),
+                "changes": [change.json() for change in self.changes],
+                "accepted": self.accepted,
+            },
             "derivations": [dict(shown.data) for shown in self.derivations],
         }
 
@@ -119,14 +141,24 @@ _CHECKS: Mapping[str, Callable[[], Crosscheck]] = {
 }
 
 
-def _entry(id: str) -> JudgedEntry:
+_Checked = tuple[Audited, DoubleCheck]
+
+
+def _checked(claim: Claim) -> _Checked:
+    audited = judge_claim(claim)
+    return audited, double_check(audited)
+
+
+def _entry(id: str) -> tuple[JudgedEntry, list[DoubleCheck]]:
     (entry,) = (entry for entry in load_record() if entry.id == id)
-    return JudgedEntry(entry, tuple((name, judge_claim(claim)) for name, claim in entry.readings))
+    readings = [(name, *_checked(claim)) for name, claim in entry.readings]
+    judged = JudgedEntry(entry, tuple((name, audited) for name, audited, _ in readings))
+    return judged, [check for _, _, check in readings]
 
 
-def _statement(id: str) -> Audited:
+def _statement(id: str) -> _Checked:
     (claim,) = (claim for claim in load_statements() if claim.id == id)
-    return judge_claim(claim)
+    return _checked(claim)
 
 
 def _derivation(id: str) -> Shown:
@@ -177,15 +209,22 @@ def make(
     done: dict[str, list[Any]] = {kind: [] for kind in _KINDS}
     for (kind, _), result in zip(jobs, progress(_results(jobs, processes), len(jobs)), strict=True):
         done[kind].append(result)
-    rows = [audited for judged in done["record"] for _, audited in judged.readings]
-    rows += done["statement"]
-    on_the_map = {audited.claim.id: confirm(audited) for audited in rows}
+    record = tuple(judged for judged, _ in done["record"])
+    statements = tuple(audited for audited, _ in done["statement"])
+    checks = [check for _, found in done["record"] for check in found]
+    checks += [check for _, check in done["statement"]]
+    judged = [audited for entry in record for _, audited in entry.readings]
+    judged += statements
+    on_the_map = {audited.claim.id: confirm(audited) for audited in judged}
+    evidence = evidence_of(judged)
     return Report(
-        record=tuple(done["record"]),
-        statements=tuple(done["statement"]),
+        record=record,
+        statements=statements,
         derivations=tuple(done["derivation"]),
-        crosschecks=(*done["crosscheck"], counterexamples(rows)),
+        crosschecks=(*done["crosscheck"], counterexamples(judged), *rows(checks)),
         figures=tuple(done["figure"]),
+        evidence=evidence,
+        changes=changes(load_evidence(), evidence),
         on_the_map={id: words for id, words in on_the_map.items() if words},
         versions=_versions(),
     )

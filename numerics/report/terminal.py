@@ -42,6 +42,7 @@ def render(report: Report) -> str:
         f"derivations  {len(report.derivations)}, {argued} of {steps} steps argued in words, "
         "all others checked",
         *_crosschecks(report),
+        *_evidence(report),
     ]
     return "\n".join(lines)
 
@@ -73,3 +74,18 @@ def _crosschecks(report: Report) -> Iterator[str]:
     for row in failed:
         yield f"             ! {row.name}: {row.deviation:.3g}, allowed {row.allowed:.3g}"
         yield f"               at {row.at}"
+
+
+def _evidence(report: Report) -> Iterator[str]:
+    slid = sum(change.slid for change in report.changes)
+    words = f", {slid} slid, {len(report.changes) - slid} changed" if report.changes else ""
+    yield f"evidence     {len(report.evidence.claims)} claims against the evidence record{words}"
+    for change in report.changes:
+        mark = "!" if change.slid else "+"
+        yield textwrap.fill(
+            f"{mark} {change}", _COLUMNS, initial_indent=" " * 13, subsequent_indent=" " * 15,
+            break_on_hyphens=False,
+        )  # fmt: skip
+    if report.changes:
+        how = "accepted" if report.accepted else "to accept: grpo-dynamics report --accept"
+        yield f"             {how}"
