@@ -6,7 +6,7 @@ on the claim's domain, and hand them to the judge that the relation asks for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -70,12 +70,12 @@ class Audited:
         }
 
 
-_Ready = tuple[str, Claim, tuple[Target, Setting, Formula]]
+_Job = tuple[str, Claim, bool]
 
 
 def audit_files(
     paths: Iterable[str | Path],
-    progress: Callable[[list[_Ready]], Iterable[_Ready]] = lambda rows: rows,
+    spread: Callable[[Callable[[_Job], Audited], Sequence[_Job]], Iterable[Audited]] = map,
     *,
     explained: bool = False,
 ) -> list[Audited]:
@@ -87,8 +87,8 @@ def audit_files(
     ----------
     paths
         Claim files.
-    progress
-        Wraps the iteration over the claims being judged, for a progress bar.
+    spread
+        Applies a function to every claim, as `map` does: in processes, with a progress bar.
     explained
         Whether to look for the reading or the slip of every refuted claim, which takes longer.
 
@@ -106,25 +106,15 @@ def audit_files(
                 "ids are permanent names"
             )
         seen[claim.id] = path
-    ready = [(path, claim, _named(path, claim, partial(_prepare, claim))) for path, claim in claims]
-    return [
-        _named(path, claim, partial(_judged, claim, *read, file=path, explained=explained))
-        for path, claim, read in progress(ready)
-    ]
+        _named(path, claim, partial(_prepare, claim))
+    return list(spread(_job, [(path, claim, explained) for path, claim in claims]))
 
 
-def _judged(
-    claim: Claim,
-    target: Target,
-    setting: Setting,
-    formula: Formula,
-    *,
-    file: str = "",
-    explained: bool = False,
-) -> Audited:
-    verdict = decide(claim, target, setting, formula)
-    near = explain(claim, target, setting, formula, verdict) if explained else Explanation()
-    return Audited(claim, verdict, setting.conventions(), file, near)
+def _job(job: _Job) -> Audited:
+    """Judge one claim of a file; by name, so that another process can."""
+    path, claim, explained = job
+    audited = _named(path, claim, partial(judge_claim, claim, explained=explained))
+    return replace(audited, file=path)
 
 
 _T = TypeVar("_T")
@@ -146,7 +136,10 @@ def judge_claim(claim: Claim, *, explained: bool = False) -> Audited:
     TargetError, FormulaError, ClaimFileError
         If the claim cannot be judged as written.
     """
-    return _judged(claim, *_prepare(claim), explained=explained)
+    target, setting, formula = _prepare(claim)
+    verdict = decide(claim, target, setting, formula)
+    near = explain(claim, target, setting, formula, verdict) if explained else Explanation()
+    return Audited(claim, verdict, setting.conventions(), explanation=near)
 
 
 def read_formula(claim: Claim) -> Formula:

@@ -137,7 +137,7 @@ MODULES: Mapping[str, tuple[str, Callable[[], list[Kernel]]]] = MappingProxyType
             ),
         ),
         "refresh_rule": (
-            "The x at which theorem-7's damping vanishes (prop-9).",
+            "Prop-9's rule: where theorem-7's damping vanishes, under sawtooth with N for d.",
             lambda: _for_updates(refresh_rule.derive, "rule_threshold", takes=("s",)),
         ),
         "transition": (

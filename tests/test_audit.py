@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from derivations.domain import Domain
 from derivations.judge import balls, smt
 from numerics.cli import main
 from numerics.simulation import ConstantLag, growth_rate
+from numerics.workers import in_processes
 
 HEAVY = {"optimizer": "heavy-ball", "lag_model": "constant", "stale_share": 1}
 
@@ -275,3 +277,16 @@ def test_nothing_is_judged_before_everything_is_read(
     monkeypatch.setattr("derivations.audit.decide", lambda *_: pytest.fail("judged too early"))
     with pytest.raises(ClaimFileError, match="bad"):
         audit_files([path])
+
+
+def test_processes_judge_alike(tmp_path: Path) -> None:
+    path = tmp_path / "claims.toml"
+    path.write_text(
+        '[[claim]]\nid = "a"\nquantity = "damping"\nrelation = "exact"\nsays = "1 - mu - x*d/2"\n'
+        'model = { optimizer = "heavy-ball", lag_model = "constant" }\n'
+        '[[claim]]\nid = "b"\nquantity = "kl_force"\nrelation = "exact"\nsays = "p - p_ref"\n'
+        'model = { kl = "k3" }\n'
+    )
+    alone = audit_files([path], explained=True)
+    shared = audit_files([path], partial(in_processes, processes=2), explained=True)
+    assert [row.json() for row in shared] == [row.json() for row in alone]

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from numerics import exact
-from numerics.dynamics import onset, stable, threshold
+from numerics.dynamics import dominant, onset, stable, threshold
 from numerics.inputs import InvalidInput
 
 # theory.md section 4: mu, d, x_c, x_o, and for a refresh of d + 1: x_c, kind
@@ -186,3 +186,25 @@ def test_the_rule_is_exact_at_lag_one() -> None:
         mu = Fraction(numerator, 8)
         found = threshold("heavy-ball", mu=float(mu), stale_share=1, lag=1).value
         assert found == pytest.approx(float(1 - mu), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "law"),
+    [
+        ("ema", [0.0435, 0.6205, 0.1099, 0.0066, 0.0001, 0.2194]),
+        ("ema", [0.178, 0.020, 0.021, 0.781]),
+        ("heavy-ball", [0.0005, 0.0, 0.0370, 0.3585, 0.6040]),
+    ],
+)
+def test_the_onset_is_the_first_where_a_swing_comes_and_goes(
+    optimizer: str, law: list[float]
+) -> None:
+    """Outside [0, 1] the dominant root may be complex, real and complex again before the border."""
+    given = {"mu": 0.9, "stale_share": -2.0, "lag_law": law}
+    first = onset(optimizer, **given)
+    at = threshold(optimizer, **given).value * np.linspace(0.0001, 0.9999, 4000)
+    z = dominant(optimizer, x=at, **given).root
+    swings = (z.imag != 0) | (z.real <= 0)
+    changes = np.flatnonzero(np.diff(swings.astype(int)))
+    assert len(changes) >= 3  # a bisection from both ends could land on any of them
+    assert at[changes[0]] <= first <= at[changes[0] + 1]

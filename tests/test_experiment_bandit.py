@@ -23,10 +23,14 @@ from numerics.experiments.bandit import figure
 from numerics.experiments.bandit.locate import climb, locate
 from numerics.experiments.bandit.plan import Search, load
 from numerics.experiments.bandit.run import Experiment
+from numerics.experiments.bandit.systems import _by_mode
 from numerics.experiments.bandit.verdicts import CLAIMS, judge
 from numerics.inputs import InvalidInput
 from numerics.kernels import staleness as slopes
 from numerics.report import OutputError
+from numerics.simulation import ConstantLag
+from numerics.simulation.bandit import Bandit, Conventions, mean_gradient
+from numerics.simulation.response import linear_response
 
 
 @pytest.fixture(scope="module")
@@ -289,3 +293,30 @@ def test_a_window_narrower_than_a_step_is_stepped_over() -> None:
 
     assert abs(locate(probe, (1,), SEARCH).borders(0).threshold - 1) <= SEARCH.width / 2
     assert SEARCH.step > window[1] / window[0] - 1
+
+
+def test_a_mode_that_turns_is_no_scalar_theorys() -> None:
+    """Real rewards over their deviation: K_f, K_s are not symmetric, a pair of modes is complex."""
+    conventions = Conventions(
+        baseline="group-mean", normaliser="group-std", ddof=0, eps=0.0, eps_in="std",
+        group_of_one="refuse", staleness="delayed-gradient", clip=None, dual_clip=None,
+        log_ratio_clamp=None, kl="reverse", over_prompts="sum",
+    )  # fmt: skip
+    arms = Bandit(
+        rewards=np.array([[0.846, -0.223, -1.422]]),
+        reference_logits=np.array([[-0.297, 2.047, 3.195]]),
+        coordinates="free-logits",
+    )
+
+    def drift(theta: Any, theta_old: Any) -> Any:
+        theta, theta_old = np.broadcast_arrays(theta, theta_old)
+        shaped = (*theta.shape[:-1], 1, 3)
+        return mean_gradient(
+            arms, conventions, theta.reshape(shaped), theta_old.reshape(shaped),
+            beta=1.094671018424243,
+        ).reshape(theta.shape)  # fmt: skip
+
+    response = linear_response(drift, np.ravel(arms.reference))
+    assert max(abs(mode.rate.imag) for mode in response.modes) > 0.03
+    with pytest.raises(ValueError, match="no scalar theory's"):
+        _by_mode(load(quick=True), ConstantLag(1), 0.0, response, 1.0)

@@ -36,12 +36,18 @@ def linear(optimizer: str = "heavy-ball", lag_model: str = "constant", **rest: A
         ),
         ("damping", "1 - mu - x*d/2", linear(), "for a sawtooth of N with d = N - 1"),
         ("damping", "1 - mu - x*(d + 1)", linear(), "if the printed d is one less than the lag"),
-        ("mass", "(1 + mu + x*d**2/2)/2", linear(), "for stale share 1/2"),
+        ("mass", "(1 + mu + x*d**2/2)/2", linear(), "for stale_share = 1/2"),
         ("threshold", "x < 1 - mu", linear(lag=2), "for a lag of 1"),
         ("threshold", "x < 2*(1 + mu)/(1 - mu)", linear(lag=0), "for EMA momentum (Adam's beta1)"),
         ("variance", "(1+mu+x)/((1-mu-x)*x*(2*(1+mu)+x))", linear(lag=0), "for a lag of 1"),
-        ("kl_force", "p - p_ref", {"kl": "reverse"}, "for kl k3"),
-        ("drift", "p*(1 - p)*(G - 1)/G", {"normaliser": "std", "ddof": 0}, "for normaliser mean"),
+        (
+            "autocovariance",
+            "(1 + mu)/((1 - mu - x)*x*(2*(1 + mu) + x))",
+            linear(lag=0, shift=1),
+            "for a lag of 1",
+        ),
+        ("kl_force", "p - p_ref", {"kl": "reverse"}, "for kl = k3"),
+        ("drift", "p*(1 - p)*(G - 1)/G", {"normaliser": "std", "ddof": 0}, "for normaliser = mean"),
     ],
 )
 def test_the_reading_under_which_it_holds_is_named(

@@ -17,6 +17,7 @@ from numerics import cli
 from numerics.report import OutputError, Report, generated, make, page, staged, terminal
 from numerics.report import run as job
 from numerics.report.crosscheck import Crosscheck
+from numerics.workers import in_processes
 
 VOID = {"meta", "br", "link", "img", "hr", "input"}
 
@@ -229,9 +230,9 @@ def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert job._versions()["no-such-program"] == "not installed"
 
 
-def test_processes_change_nothing(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_change_nothing() -> None:
     jobs = [("statement", "lemma-4.mass"), ("derivation", "lemma-4"), ("record", "p4")]
-    shared, alone = list(job._results(jobs, 2)), list(job._results(jobs, 1))
+    shared, alone = (list(in_processes(job._do, jobs, processes=n)) for n in (2, 1))
     assert shared[1:] == alone[1:]
     assert shared[0][0].json() == alone[0][0].json()
 

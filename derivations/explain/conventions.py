@@ -64,7 +64,7 @@ def _changed(target: Target, start: Reading) -> Iterator[Reading]:
         for value in allowed:
             if value != setting.choices[name]:
                 yield Reading(
-                    f"for {name} {value}",
+                    f"for {name} = {value}",
                     replace(setting, choices={**setting.choices, name: value}),
                     printed,
                     name,
@@ -81,7 +81,7 @@ def _changed(target: Target, start: Reading) -> Iterator[Reading]:
     for share in _SHARES:
         if share != setting.update.stale_share and _s not in printed.free_symbols:
             update = replace(setting.update, stale_share=share)
-            words = f"for stale share {share}"
+            words = f"for stale_share = {share}"
             yield Reading(words, _with(setting, update), printed, "stale_share")
     if _x in printed.free_symbols:
         for words, value in (
@@ -138,10 +138,9 @@ def _other_lag(start: Reading) -> Iterator[Reading]:
 
 def _with(setting: Setting, update: Update) -> Setting:
     """Return the setting with another update rule, and what it fixes."""
-    fixed: dict[sp.Symbol, sp.Expr] = {
-        quantity("x_f"): update.fresh,
-        quantity("x_s"): update.stale,
-    }
+    of_the_update = {_d, _N, _s, quantity("x_f"), quantity("x_s")}
+    fixed = {symbol: e for symbol, e in setting.fixed.items() if symbol not in of_the_update}
+    fixed |= {quantity("x_f"): update.fresh, quantity("x_s"): update.stale}
     if update.stale_share.is_Rational:
         fixed[_s] = update.stale_share
     if update.steps is not None:

@@ -36,7 +36,9 @@ def corrections(pair: Twin) -> Iterator[tuple[str, sp.Basic]]:
 
 def _candidates(printed: sp.Expr, derived: sp.Expr) -> Iterator[tuple[str, sp.Expr]]:
     factor = sp.cancel(derived / printed) if printed != 0 else sp.nan
-    if factor.is_Rational:
+    if factor == -1:
+        yield "the sign of the whole", -printed
+    elif factor.is_Rational:
         yield f"the factor {factor} is missing", factor * printed
     expanded = sp.expand(printed)
     for term in sp.Add.make_args(expanded):

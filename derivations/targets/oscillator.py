@@ -112,7 +112,7 @@ OSCILLATOR = (
     ),
     Target(
         "rule_threshold",
-        "x at which theorem-7's damping vanishes (prop-9)",
+        "prop-9's rule: where damping vanishes at a constant lag; under sawtooth N for d",
         "1",
         LINEAR,
         _from(refresh_rule.derive, "rule_threshold", "denominator"),

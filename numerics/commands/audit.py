@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from numerics.commands.arguments import Parser, UsageError
 from numerics.commands.output import print_json, table, wrapped
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from derivations.audit import Audited
 
 __all__ = ["configure", "render", "run"]
+
+_J = TypeVar("_J")
 
 
 def configure(parser: Parser) -> None:
@@ -36,8 +38,12 @@ def run(args: argparse.Namespace) -> int:
     from derivations.audit import audit_files
     from numerics.progress import progress
     from numerics.report.witness import confirm
+    from numerics.workers import in_processes
 
-    audited = audit_files(args.files, lambda claims: progress(claims, "audit"), explained=True)
+    def spread(judge: Callable[[_J], Audited], jobs: Sequence[_J]) -> Iterable[Audited]:
+        return progress(in_processes(judge, jobs, worth=8), "audit", len(jobs))
+
+    audited = audit_files(args.files, spread, explained=True)
     rows = [(row, confirm(row)) for row in audited]
     if args.html is not None:
         _write(Path(args.html), rows)

@@ -32,6 +32,8 @@ __all__ = ["Border", "onset", "stable", "threshold"]
 
 _SURE = 1e-14  # relative error a threshold may have that is not left to `numerics.exact`
 _RELATIVE = 1e-9  # width of the last bracket of an onset under a random lag
+# Parts of the threshold at which that onset is looked for first, before it is bracketed.
+_WALK = np.sort([*np.geomspace(1e-5, 1, 200, endpoint=False), *np.arange(1, 200) / 200, 1 - 1e-9])
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +121,8 @@ def onset(
     Notes
     -----
     Theory section 3.4 (extension). About 1e-14, but under a random lag with a share outside
-    [0, 1]: there by bisection on the dominant root from x = 0 to the threshold, to 1e-9.
+    [0, 1]: there to 1e-9, from the first of 400 points up to the threshold that swings; a swing
+    that begins and ends between two of them is missed.
     """
     family = model(
         optimizer, mu=mu, stale_share=stale_share, lag=lag, refresh=refresh, lag_law=lag_law
@@ -232,13 +235,19 @@ def _onset_at_once(flat: Model) -> FloatArray:
 
 
 def _first_oscillation(flat: Model) -> FloatArray:
-    low, high = np.zeros(flat.mu.size), mean_threshold(flat).x
-    never = _monotone(flat, high * (1 - _RELATIVE))
+    """Walk up to the first point that swings, then bisect back to where that began."""
+    threshold = mean_threshold(flat).x
+    low, high = np.zeros(flat.mu.size), np.full(flat.mu.size, np.nan)
+    for part in _WALK:
+        here = part * threshold
+        open_ = np.isnan(high)
+        monotone = _monotone(flat, here)
+        low, high = np.where(open_ & monotone, here, low), np.where(open_ & ~monotone, here, high)
     while np.any(high - low > _RELATIVE * high):
         middle = (low + high) / 2
-        monotone = _monotone(flat, middle)
+        monotone = _monotone(flat, np.where(np.isnan(middle), threshold / 2, middle))
         low, high = np.where(monotone, middle, low), np.where(monotone, high, middle)
-    return np.where(never, np.nan, (low + high) / 2)
+    return (low + high) / 2
 
 
 def _monotone(flat: Model, x: FloatArray) -> NDArray[np.bool_]:

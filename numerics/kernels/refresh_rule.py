@@ -1,4 +1,4 @@
-"""The x at which theorem-7's damping vanishes (prop-9).
+"""Prop-9's rule: where theorem-7's damping vanishes, under sawtooth with N for d.
 
 Generated from the derivations by `grpo-dynamics report`; do not edit.
 """

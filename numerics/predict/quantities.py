@@ -7,7 +7,7 @@ onset, spectrum and noise come from the exact map and never from the oscillator.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from numerics import exact
 from numerics.exact import Configuration
+from numerics.inputs import InvalidInput, exact_number
 from numerics.predict import random_lag
 from numerics.predict.oscillator import Law, coefficients, rule_threshold, truncated_onset
 from numerics.predict.relaxation import stiffness_from_tau
@@ -24,8 +25,8 @@ from numerics.predict.stiffness import Settings
 __all__ = ["predict"]
 
 _NOTES = (
-    "mass, damping, stiffness, rule_threshold, truncated_onset, inflection_time and trajectory are "
-    "theorem-7's, in steps (delta = 1); everything else is the exact map's",
+    "mass, damping, stiffness, truncated_onset, inflection_time and trajectory are theorem-7's, "
+    "rule_threshold is prop-9's, in steps (delta = 1); everything else is the exact map's",
     "variance is of q for unit-variance noise added to the right side of the recurrence",
 )
 _SAWTOOTH_NOTE = (
@@ -38,7 +39,8 @@ _SHARE_NOTE = (
 )
 _ADAM_NOTE = (
     "adam is ema with x = eta*K/(sqrt(v) + eps) while its second moment v stands still; beyond the "
-    "threshold the real one gives bounded bursts, not divergence. Weight decay is left out"
+    "threshold the real one bursts, and a burst may carry a bandit over the repelling fixed point. "
+    "Weight decay is left out"
 )
 _ROOM_NOTE = "{name} is the longest looked at, and every one up to it is safe"
 
@@ -85,9 +87,11 @@ def predict(
     ConfigurationError
         If a value is outside its domain, saying what is allowed.
     InvalidInput
-        If x cannot be had from what is given.
+        If x cannot be had from what is given, or a number, a time or a name is none.
     """
     recurrence = "ema" if optimizer == "adam" else optimizer
+    times = _checked_times(times)
+    given = Settings.given(x=x, stale_share=stale_share, **settings)
     law = random_lag.checked(lag_model, lag_law, lag, refresh)
     carrier = "constant" if law else lag_model
     delay = {"lag": max(law) if law else lag, "refresh": refresh}
@@ -100,14 +104,14 @@ def predict(
         return random_lag.stiffness_from_tau(c, law, tau) if law else stiffness_from_tau(c, tau)
 
     configured(Fraction(1))  # its errors come before those of the settings
-    source = Settings(x=x, stale_share=stale_share, **settings).source(optimizer, from_tau)
+    source = given.source(optimizer, from_tau)
     stiffness, share = exact.exact_stiffness(source.x), source.stale_share
     c = configured(share)
-    delays = {"lag_law": [float(p) for p in lag_law]} if lag_law else {_delay_name(c): c.delay}
+    delays = {"lag_law": [float(p) for p in lag_law or ()]} if law else {_delay_name(c): c.delay}
     linear = random_lag.of_map(c, law, stiffness) if law else _of_map(c, stiffness)
     border = linear.get("mean_square_threshold", linear["threshold"])  # whichever is lost first
     margin = Fraction(border) / stiffness
-    eta = {} if settings.get("eta") is None else {"largest_safe_eta": settings["eta"] * margin}
+    eta = {} if given.eta is None else {"largest_safe_eta": given.eta * margin}
     room = {} if law else {f"largest_safe_{_delay_name(c)}": largest_safe_delay(c, stiffness)}
     rule = rule_threshold(c, law)
     return {
@@ -134,6 +138,15 @@ def predict(
             *(_ROOM_NOTE.format(name=n) for n, v in room.items() if v == exact.LONGEST_DELAY),
         ],
     }
+
+
+def _checked_times(times: object) -> list[Fraction]:
+    if isinstance(times, str) or not isinstance(times, Iterable):
+        raise InvalidInput(f"times is {times!r}: give a sequence of times from 0, in steps")
+    read = [exact_number("times", time) for time in times]
+    if read and min(read) < 0:
+        raise InvalidInput(f"times holds {float(min(read)):g}: the start from rest is at 0")
+    return read
 
 
 def _delay_name(c: Configuration) -> str:

@@ -6,14 +6,10 @@ return, in the order of the theory and not of completion.
 
 from __future__ import annotations
 
-import os
 import platform
-import signal
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from importlib import metadata
-from multiprocessing import get_context
 from typing import Any
 
 from derivations.audit import Audited, judge_claim
@@ -28,12 +24,11 @@ from numerics.report import borders, figures, motion
 from numerics.report.crosscheck import Crosscheck
 from numerics.report.double_check import DoubleCheck, double_check, rows
 from numerics.report.witness import confirm, counterexamples
+from numerics.workers import in_processes
 
 __all__ = ["SCHEMA", "Report", "Shown", "make"]
 
 SCHEMA = "grpo-dynamics/report/1"
-
-_MOST = 4  # processes; each costs a second of imports, and the work is a minute's
 
 _DISTRIBUTIONS = (
     "grpo-dynamics", "sympy", "z3-solver", "python-flint", "hypothesis", "numpy", "scipy",
@@ -195,9 +190,7 @@ def make(
     progress
         Wraps the iteration over the results, given their number, for a progress bar.
     processes
-        How many processes share the work: one per processor by default, at most four. With 1 all
-        of it is done in this one; with more, a script that calls this needs the usual guard
-        ``if __name__ == "__main__":``.
+        How many processes share the work, as `numerics.workers.in_processes` takes it.
     """
     jobs = [
         *(("record", entry.id) for entry in load_record()),
@@ -207,7 +200,8 @@ def make(
         *(("figure", name) for name in figures.FIGURES),
     ]
     done: dict[str, list[Any]] = {kind: [] for kind in _KINDS}
-    for (kind, _), result in zip(jobs, progress(_results(jobs, processes), len(jobs)), strict=True):
+    results = progress(in_processes(_do, jobs, processes=processes), len(jobs))
+    for (kind, _), result in zip(jobs, results, strict=True):
         done[kind].append(result)
     record = tuple(judged for judged, _ in done["record"])
     statements = tuple(audited for audited, _ in done["statement"])
@@ -228,22 +222,6 @@ def make(
         on_the_map={id: words for id, words in on_the_map.items() if words},
         versions=_versions(),
     )
-
-
-def _results(jobs: list[tuple[str, str]], processes: int | None) -> Iterable[Any]:
-    processes = processes or min(os.cpu_count() or 1, _MOST)
-    if processes == 1:
-        yield from map(_do, jobs)
-        return
-    # Spawned, not forked: a fork would copy the threads of numerical libraries half. An interrupt
-    # is the parent's to handle; a worker would only print a traceback.
-    with ProcessPoolExecutor(
-        processes, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
-    ) as pool:
-        try:
-            yield from pool.map(_do, jobs)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _versions() -> dict[str, str]:

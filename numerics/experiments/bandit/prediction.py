@@ -45,9 +45,9 @@ def predicted(
     dict
         ``exact``: the linear map solved, at the measured share. ``seen``: the same, but where a
         search that climbs along `grid` would see it, which may step over a narrow window of
-        instability. ``theorem-7``: damping 0 and damping^2 = 4 mass stiffness, at the measured
-        share. ``share-1``: the same with the whole force stale, as the source has it whatever the
-        staleness.
+        instability. ``theorem-7``: prop-9's rule and damping^2 = 4 mass stiffness, at the
+        measured share. ``share-1``: the same with the whole force stale, as the source has it
+        whatever the staleness.
     """
     run = _configuration(schedule, mu, stale_share)
     whole = _configuration(schedule, mu, 1.0)
@@ -87,7 +87,7 @@ def _named(c: Configuration) -> dict[str, Fraction | int]:
 
 
 def _rule(c: Configuration) -> float | None:
-    """Return the x at which theorem 7's damping vanishes, None if it does for no x > 0."""
+    """Return prop-9's rule, under a sawtooth with N for d; None if it names no x > 0."""
     value = float(_kernel(refresh_rule, c)(**_named(c)))
     return value if 0 < value < np.inf else None
 

@@ -40,6 +40,7 @@ _CALM = 0.2  # x at which the relaxation is timed: on-policy and without momentu
 _LONG = 600  # steps of that run
 _NUDGE = 1e-4  # of the parameters, by which the success rate is differentiated
 _ROUNDS = 3
+_TURNS = 1e-6  # a measured rate with a larger imaginary part, in its own size, is complex
 
 
 @dataclass(frozen=True)
@@ -199,10 +200,18 @@ def _located(
 def _by_mode(
     plan: Plan, schedule: Schedule, mu: float, response: Response, stiffness: float
 ) -> float:
-    """Return the lowest of the modes' own thresholds, in x of the scalar stiffness."""
+    """Return the lowest of the modes' own thresholds, in x of the scalar stiffness.
+
+    Raises
+    ------
+    ValueError
+        If a mode turns: its stiffness is complex, and no scalar theory has that.
+    """
     borders = []
     for mode in response.modes:
         if not mode.neutral:
+            if abs(mode.rate.imag) > _TURNS * abs(mode.rate):
+                raise ValueError(f"the mode of rate {mode.rate:.6g} is no scalar theory's")
             alone = predicted(
                 schedule, mu=mu, stale_share=mode.stale_share.real, grid=climb(plan.search)
             )
