@@ -20,6 +20,7 @@ from numerics.commands import (
     lag,
     predict,
     quantities,
+    read,
     report,
     simulate,
 )
@@ -33,6 +34,7 @@ _COMMANDS = {
     "audit": ("judge the formulas in a claims file", audit),
     "predict": ("say what a configuration will do", predict),
     "lag": ("tell the lag that a trainer's configuration really has", lag),
+    "read": ("say what a training log holds, and where every row of it went", read),
     "quantities": ("list what a claim can be about", quantities),
     "simulate": ("run the scalar map or a bandit from a file", simulate),
     "experiment": ("put claims that no algebra decides to a simulation", experiment),

@@ -1,0 +1,111 @@
+"""One run from rows in the order of the file: restarts, resumes, duplicates, gaps, spacing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Ordered", "missing", "ordered", "spacing"]
+
+Same = Callable[[int, int], str]
+#: At least this share of the steps between rows must agree before the rest are called gaps.
+_REGULAR = 0.9
+
+
+@dataclass
+class Ordered:
+    """Which rows make a run, by increasing step, and what became of the others."""
+
+    rows: list[int] = field(default_factory=list)
+    duplicate: list[int] = field(default_factory=list)
+    superseded: list[int] = field(default_factory=list)
+    #: Rows that hold other columns of a step that has a row: (that row, this one).
+    merged: list[tuple[int, int]] = field(default_factory=list)
+
+
+def ordered(
+    step: NDArray[np.float64], same: Same, *, keeps: str, restarts: bool
+) -> list[Ordered]:
+    r"""Split rows, in the order of the file, into runs of strictly increasing step.
+
+    A step that falls back to the first step of the run, and so to the start of training, begins
+    another run. Any other step that falls back is that of a resumed run: of two rows of one step
+    the one that `keeps` names ("later" or "earlier") counts, and with "later" every row from the
+    step that was fallen back to on is superseded, for the policy that made it was given up.
+
+    Parameters
+    ----------
+    step : (rows,) array
+        Finite.
+    same : callable
+        Of two rows of one step: "equal", "complement" (no column in common) or "different".
+    """
+    runs = [Ordered()]
+    usual = _usual(np.diff(step))
+    first, last = np.inf, -np.inf
+    place: dict[float, int] = {}
+    for row, now in enumerate(step.tolist()):
+        run = runs[-1]
+        if now <= last:
+            held = place.get(now)
+            how = "different" if held is None else same(held, row)
+            if how == "equal":
+                run.duplicate.append(row)
+                continue
+            if how == "complement" and held is not None:
+                run.merged.append((held, row))
+                continue
+            if restarts and now <= first and now <= max(1.0, usual):
+                runs.append(Ordered([row]))
+                first, last, place = now, now, {now: row}
+                continue
+            if keeps == "later":
+                kept = [each for each in run.rows if step[each] < now]
+                run.superseded += [each for each in run.rows if step[each] >= now]
+                run.rows = kept
+                place = {float(step[each]): each for each in kept}
+            else:
+                run.superseded.append(row)
+                continue
+        run.rows.append(row)
+        place[now] = row
+        first, last = min(first, now), now
+    return runs
+
+
+def spacing(step: NDArray[np.float64]) -> float | None:
+    r"""Return the common step between rows; None when they differ or there are fewer than two.
+
+    Rows may be missing: up to a tenth of the differences may be a multiple of the common one. A
+    first row of its own (trainers that log every tenth step may log the first too) is left out.
+    """
+    between = np.diff(step)
+    if between.size == 0:
+        return None
+    usual = _usual(between)
+    rest = between[1:] if between.size > 1 and between[0] < usual else between
+    if np.mean(np.isclose(rest, usual)) < _REGULAR:
+        return None
+    times = rest / usual
+    return usual if np.allclose(times, np.round(times), atol=1e-6) else None
+
+
+def missing(step: NDArray[np.float64]) -> list[tuple[float, float, int]]:
+    """Return after which step, before which, and how many rows are missing."""
+    usual = spacing(step)
+    if usual is None:
+        return []
+    between = np.diff(step)
+    return [
+        (float(step[at]), float(step[at + 1]), round(between[at] / usual) - 1)
+        for at in np.flatnonzero(between > 1.5 * usual)
+    ]
+
+
+def _usual(between: NDArray[np.float64]) -> float:
+    """Return the most frequent positive difference, the smaller of two equally frequent ones."""
+    values, counts = np.unique(between[between > 0], return_counts=True)
+    return float(values[np.argmax(counts)]) if values.size else 1.0
