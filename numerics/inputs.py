@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable
 from fractions import Fraction
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -41,6 +43,42 @@ def whole_number(what: str, value: object, *, least: int) -> int:
     return int(value)
 
 
+def whole_numbers(what: str, values: object, *, least: int) -> tuple[int, ...]:
+    """Return several values as `whole_number` does one; a single one is refused."""
+    if not isinstance(values, Iterable):
+        raise InvalidInput(f"{what} is {values!r}: give a sequence of whole numbers >= {least}")
+    return tuple(whole_number(f"an entry of {what}", value, least=least) for value in values)
+
+
+def exact_number(what: str, value: object) -> Fraction:
+    """Return a finite real number as exactly the rational it is; text and bools are refused."""
+    if isinstance(value, Fraction):
+        return value
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise InvalidInput(f"{what} is {value!r}: give a real number")
+    if isinstance(value, int):
+        return Fraction(value)
+    if not math.isfinite(value):
+        raise InvalidInput(f"{what} is {value!r}: give a finite number")
+    return Fraction(float(value))
+
+
+def check_type(what: str, value: object, kinds: type | tuple[type, ...], give: str) -> None:
+    """Refuse a value of another type; `give` says what to give instead."""
+    if not isinstance(value, kinds):
+        raise InvalidInput(f"{what} is {value!r}: give {give}")
+
+
+def rectangular(what: str, value: Values) -> NDArray[Any]:
+    """Return `value` as an array; rows of different lengths make none."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise InvalidInput(
+            f"{what} has rows of different lengths: give a number or a rectangular array"
+        ) from None
+
+
 def numbers(**named: Values) -> dict[str, NDArray[Any]]:
     r"""Bring all arguments to one arithmetic, exact or floating point.
 
@@ -51,9 +89,9 @@ def numbers(**named: Values) -> dict[str, NDArray[Any]]:
     Raises
     ------
     InvalidInput
-        Not real numbers, not finite, or a float beside a `Fraction`.
+        Not real numbers, not finite, rows of different lengths, or a float beside a `Fraction`.
     """
-    arrays = {name: np.asarray(value) for name, value in named.items()}
+    arrays = {name: rectangular(name, value) for name, value in named.items()}
     exact = any(
         isinstance(value, Fraction)
         for array in arrays.values()
@@ -66,7 +104,7 @@ def numbers(**named: Values) -> dict[str, NDArray[Any]]:
 
 def floats(**named: Values) -> dict[str, NDArray[np.float64]]:
     """Like `numbers`, for measurements that are made in floating point whatever is given."""
-    return {name: array.astype(np.float64) for name, array in numbers(**named).items()}
+    return {name: np.asarray(array, dtype=np.float64) for name, array in numbers(**named).items()}
 
 
 def common_shape(**named: tuple[int, ...]) -> tuple[int, ...]:
@@ -94,7 +132,7 @@ def _as_floats(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
     if array.dtype.kind not in "iuf":
         raise InvalidInput(f"{name} is {_show(array)}: give real numbers")
     result = array.astype(np.float64)
-    if not np.all(np.isfinite(result)):
+    if not np.isfinite(result).all():
         raise InvalidInput(f"{name} is {_show(array)}: every value must be finite")
     return result
 

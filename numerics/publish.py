@@ -41,13 +41,19 @@ def staged(out: Path, names: Iterable[str] = ()) -> Iterator[Path]:
         raise OutputError(f"{out} is a file; give --out a directory")
     if out.is_symlink() and not out.exists():
         raise OutputError(f"{out} is a link that leads nowhere; give --out a directory")
-    for name in names:
-        if (out / name).is_dir():
-            raise OutputError(f"{out / name} is a directory where a file would be written")
+    _check_free(out, names)
     out.parent.mkdir(parents=True, exist_ok=True)
     home = out if out.is_dir() else out.parent
     with TemporaryDirectory(prefix=".unfinished-", dir=home) as scratch:
         yield Path(scratch)
         out.mkdir(exist_ok=True)
-        for path in sorted(Path(scratch).iterdir()):
+        made = sorted(Path(scratch).iterdir())
+        _check_free(out, [path.name for path in made])  # all of them, before the first is moved
+        for path in made:
             os.replace(path, out / path.name)
+
+
+def _check_free(out: Path, names: Iterable[str]) -> None:
+    for name in names:
+        if (out / name).is_dir():
+            raise OutputError(f"{out / name} is a directory where a file would be written")

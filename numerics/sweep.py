@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from numerics.inputs import InvalidInput, whole_number
+from numerics.inputs import InvalidInput, check_type, whole_number
 
 __all__ = ["ParameterSet", "SweepError", "product", "sweep", "zipped"]
 
@@ -45,8 +45,14 @@ class SweepError(Exception):
 
 
 def product(**axes: Iterable[Any]) -> list[dict[str, Any]]:
-    """Return every combination of the axes' values, the last axis running fastest."""
-    names, values = list(axes), [list(axis) for axis in axes.values()]
+    """Return every combination of the axes' values, the last axis running fastest.
+
+    Raises
+    ------
+    InvalidInput
+        An axis is no sequence of values.
+    """
+    names, values = list(axes), _values(axes)
     return [dict(zip(names, each, strict=True)) for each in itertools.product(*values)]
 
 
@@ -56,13 +62,19 @@ def zipped(**axes: Iterable[Any]) -> list[dict[str, Any]]:
     Raises
     ------
     InvalidInput
-        The axes differ in length.
+        The axes differ in length, or one is no sequence of values.
     """
-    names, values = list(axes), [list(axis) for axis in axes.values()]
+    names, values = list(axes), _values(axes)
     lengths = {name: len(axis) for name, axis in zip(names, values, strict=True)}
     if len(set(lengths.values())) > 1:
         raise InvalidInput(f"axes have lengths {lengths}: give as many values on each")
     return [dict(zip(names, each, strict=True)) for each in zip(*values, strict=True)]
+
+
+def _values(axes: Mapping[str, Iterable[Any]]) -> list[list[Any]]:
+    for name, axis in axes.items():
+        check_type(name, axis, Iterable, "the values of that axis, [value] for a single one")
+    return [list(axis) for axis in axes.values()]
 
 
 def sweep(
@@ -107,6 +119,9 @@ def sweep(
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise InvalidInput(f"executor is {executor!r}: give a concurrent.futures.Executor or None")
     chunk = whole_number("chunk", chunk, least=1)
+    if not callable(function):
+        raise InvalidInput(f"function is {function!r}: give what each parameter set is to call")
+    check_type("parameters", parameters, Iterable, "parameter sets, as product and zipped make")
     sets = list(_complete(function, parameters, seed))
     if executor is None:
         return _call(function, 0, sets)

@@ -122,5 +122,5 @@ def test_bad_input_is_refused() -> None:
         certified_stable(LAG_ONE, 0)
     with pytest.raises(ConfigurationError, match="momentum"):
         RandomLag("heavy-ball", 1, 1, (1.0,))
-    with pytest.raises(InvalidInput, match="probabilities"):
+    with pytest.raises(InvalidInput, match="give a finite number"):
         RandomLag("heavy-ball", 0, 1, (float("nan"), 1.0))

@@ -91,7 +91,7 @@ def test_a_flat_end_is_not_taken_for_balance() -> None:
         reference_logits=np.array([[2.0, -2, 1]]),
         coordinates="free-logits",
     )
-    with pytest.raises(NoFixedPoint, match="dies out"):
+    with pytest.raises(NoFixedPoint, match="flattens out"):
         linear_response(_flat(bandit, "stale-samples", 2.0), bandit.reference.ravel())
 
 

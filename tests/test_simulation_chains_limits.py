@@ -235,5 +235,5 @@ def test_a_law_is_a_law(law: Any, message: str) -> None:
         RandomLag(law)
     with pytest.raises(InvalidInput, match="lags is empty"):
         GivenLags(())
-    with pytest.raises(InvalidInput, match="lag is -1: it must be >= 0"):
+    with pytest.raises(InvalidInput, match="an entry of lags is -1: it must be >= 0"):
         GivenLags((0, -1))

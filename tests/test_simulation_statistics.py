@@ -136,7 +136,7 @@ def test_samples_are_counted_by_phase(by_phase: bool, burn_in: int) -> None:
 
 
 def test_what_cannot_be_measured_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="autocovariance lag is 0: it must be >= 1"):
+    with pytest.raises(InvalidInput, match="an entry of autocovariance_lags is 0: it must be >= 1"):
         Measure(autocovariance_lags=(0,))
     with pytest.raises(InvalidInput, match="burn_in is -1: it must be >= 0"):
         Measure(burn_in=-1)

@@ -12,6 +12,9 @@ __all__ = ["EXPERIMENTS", "configure", "run"]
 #: The experiments there are; each is a room of ``numerics.experiments``.
 EXPERIMENTS = ("bandit",)
 
+# Files whose names are known before the run, so that what stands in their place is found then.
+_FILES = ("bandit.json", "bandit.csv", "systems.csv", "verdicts.csv", "bandit_mean_field.svg")
+
 
 def configure(parser: Parser) -> None:
     """Declare the flags."""
@@ -40,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
 
     if not args.out.name:
         raise UsageError("--out needs the name of a directory")
-    with staged(args.out) as scratch:
+    with staged(args.out, _FILES) as scratch:
         experiment = make(
             quick=args.quick,
             progress=lambda results, total: progress(results, "experiment", total),

@@ -17,13 +17,15 @@ from numerics.commands.arguments import (
 from numerics.commands.output import print_json
 
 _TIMES = "0,1,10,100,1000"
-# The names of `numerics.simulation`, repeated because that costs NumPy; a test compares them.
+# What `numerics.simulation` and `numerics.predict` have, repeated because they cost NumPy; a test
+# compares them.
 STALENESS = {
     "delayed": "delayed-gradient",
     "samples": "stale-samples",
     "ratio": "stale-samples-ratio",
 }
 PARAMETERS = ("logit", "logits")
+LONGEST_LAW = 128
 
 #: Flag, metavar and help of what `numerics.predict.Settings` takes as a number.
 _SETTINGS = {
@@ -51,7 +53,7 @@ def configure(parser: Parser) -> None:
         parser.add_argument(f"--{flag}", metavar=metavar, type=exact, help=meaning)
     parser.add_argument(
         "--staleness", metavar="NAME",
-        type=choice("staleness", list(STALENESS.values()), short=STALENESS),
+        type=choice("staleness", [*STALENESS, *STALENESS.values()], short=STALENESS),
         help=f"with --eta: {or_list(STALENESS)}, or in full {or_list(STALENESS.values())}",
     )
     parser.add_argument(
@@ -64,10 +66,12 @@ def configure(parser: Parser) -> None:
         help=f"times in steps at which to give the trajectory (default {_TIMES})",
     )
     parser.add_argument("--json", action="store_true", help="print JSON, for machines")
+    parser.epilog = f"A --lag-law reaches to lag {LONGEST_LAW} at most."
 
 
 def run(args: argparse.Namespace) -> int:
     """Predict, and print for people or for machines."""
+    _check_eta(args)
     for name, model in NUMERIC_LAG_FLAGS.items():
         if (getattr(args, name) is not None) != (args.lag_model == model):
             flag = f"--{name.replace('_', '-')}"
@@ -91,3 +95,13 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(render(result))
     return 0
+
+
+def _check_eta(args: argparse.Namespace) -> None:
+    """Refuse --eta without what it needs, in the words of the command line."""
+    if args.eta is None:
+        return
+    values = {"beta": "B", "staleness": or_list(STALENESS), "parameters": or_list(PARAMETERS)}
+    missing = [f"--{name} {value}" for name, value in values.items() if getattr(args, name) is None]
+    if missing:
+        raise UsageError(f"--eta needs {' and '.join(missing)}: each changes the answer")

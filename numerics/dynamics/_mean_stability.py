@@ -20,7 +20,9 @@ from numerics.dynamics.model import FloatArray
 __all__ = ["stable_in_the_mean"]
 
 _NEAR = 1e-3  # of the circle; eigenvalues are better than that even where several meet
-_STEPS = 5  # each doubles the digits of a simple root
+_STEPS = 60  # they halve the distance to roots that nearly meet, until it is their gap
+_ASIDE = 1e-9j  # on the real axis a pair next to it cannot be approached
+_CLOSE = 1e-9  # a last step this short, relative, leaves all digits
 
 
 def stable_in_the_mean(linear: LinearMap, law: FloatArray) -> NDArray[np.bool_]:
@@ -44,6 +46,7 @@ def stable_in_the_mean(linear: LinearMap, law: FloatArray) -> NDArray[np.bool_]:
 def _refined(
     linear: LinearMap, survival: FloatArray, w: NDArray[np.complex128]
 ) -> NDArray[np.complex128]:
+    w = np.where(w.imag == 0, w + _ASIDE, w)
     for _ in range(_STEPS):
         z, gain, aged, slope = 1 + w, linear.total + linear.now * w, 0 * w, 0 * w
         for alive in survival.T[::-1]:  # Horner in u = 1/z: sum of S_m u**m, and its slope in u
@@ -52,5 +55,8 @@ def _refined(
         turn = 2 * w + 1 - linear.mu + linear.now * (linear.x - linear.stale * w * aged)
         turn -= gain * linear.stale * (aged - w * slope / z**2)
         step = value / turn
-        w = np.where(np.isfinite(step) & (np.abs(step) < _NEAR), w - step, w)
+        step = np.where(np.isfinite(step) & (np.abs(step) < _NEAR), step, 0.0)
+        w = w - step
+        if np.all(np.abs(step) <= _CLOSE * np.abs(w)):
+            break
     return w

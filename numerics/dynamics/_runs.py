@@ -41,18 +41,24 @@ def over_runs(
     while head.ndim > 1:
         head = head[:, 0]
     none = np.isnan(head)
-    if unstable == "raise" and np.any(none):
+    if unstable == "raise" and none.any():
         first = int(np.argmax(none))
         raise UnstableError(
             f"no stationary state in {int(none.sum())} of {none.size} runs, the first at "
-            f"mu = {flat.mu[first]:g}, x = {stiff[first]:g}: lower x or the lag, or ask for "
-            "unstable='nan'"
+            f"mu = {_shown(flat.mu[first])}, x = {_shown(stiff[first])}: lower x or the lag, or "
+            "ask for unstable='nan'"
         )
     return found.reshape((*shape, *found.shape[1:]))
 
 
 def per_unit(x: ArrayLike, scaled: FloatArray, *, added: int) -> Any:
-    """Return moments from x times them; `added` axes came to the common shape."""
-    force = stiffness(x)
+    """Return moments from x times them, x checked; `added` axes came to the common shape."""
+    force = np.asarray(x, dtype=np.float64)
     with np.errstate(over="ignore", under="ignore"):  # an x at the end of the range of floats
         return (scaled / force.reshape(force.shape + (1,) * added))[()]
+
+
+def _shown(value: np.float64) -> str:
+    """Return the number in six digits, or in all where those are of another one next to 1."""
+    short = f"{value:g}"
+    return repr(float(value)) if short == "1" else short

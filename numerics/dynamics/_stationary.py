@@ -17,6 +17,7 @@ from numerics.dynamics._delay_line import level
 from numerics.dynamics._linear_map import LinearMap, linear_map
 from numerics.dynamics._mean_stability import stable_in_the_mean
 from numerics.dynamics._sawtooth_moments import phases
+from numerics.dynamics._single_run import single_variance
 from numerics.dynamics._winding import stable_at
 from numerics.dynamics._yule_walker import Structure, filtered, structure
 from numerics.dynamics.model import FloatArray, IntArray, Model
@@ -53,10 +54,22 @@ class _RandomLag(NamedTuple):
 
 def variances(family: Model, x: FloatArray, noise_enters: str) -> FloatArray:
     """Return x Var(q), averaged over the phases under a sawtooth; shape (n,)."""
-    if family.lag_model != "constant":
+    if family.lag_model == "random":
         return correlations(family, x, noise_enters, 0)[:, 0]
     assert family.steps is not None
+    if family.lag_model == "sawtooth":
+        result = np.empty(x.size)
+        on_policy = (family.steps == 1) | (family.stale_share == 0)
+        late = family.take(~on_policy)
+        result[~on_policy] = correlations(late, x[~on_policy], noise_enters, 0)[:, 0]
+        without = _without_lag(family.take(on_policy))
+        result[on_policy] = variances(without, x[on_policy], noise_enters)
+        return result
     lag = family.steps
+    if x.size == 1:
+        alone = single_variance(linear_map(family, x), int(lag[0]), noise_enters, _SAFE)
+        if alone is not None:
+            return np.array([alone])
     return _where_stable(
         family, x, (), _BLOCK, lambda linear, at: _variances(linear, lag[at], noise_enters)
     )
@@ -83,14 +96,19 @@ def by_phase(family: Model, x: FloatArray, noise_enters: str, lags: int) -> Floa
     _check_reach(family)
     assert family.steps is not None
     refresh = int(family.steps.max(initial=1))
-    if refresh == 1:  # on-policy: no lag at all
-        without = replace(family, lag_model="constant", steps=np.zeros_like(family.steps))
-        return correlations(without, x, noise_enters, lags)[:, None]
+    if refresh == 1:
+        return correlations(_without_lag(family), x, noise_enters, lags)[:, None]
     result = np.empty((x.size, refresh, lags + 1))
     for part in _parts(x.size, max(1, _WORK // (refresh * (lags + 4)))):
         found = phases(linear_map(family.take(part), x[part]), refresh, noise_enters, lags)
         result[part] = np.where(found.stable[:, None, None], found.scaled, np.nan)
     return result
+
+
+def _without_lag(family: Model) -> Model:
+    """Return a sawtooth family of refresh 1 or share 0 as what it is: on-policy, no lag at all."""
+    assert family.steps is not None
+    return replace(family, lag_model="constant", steps=np.zeros_like(family.steps))
 
 
 def random_lags(family: Model, x: FloatArray, noise_enters: str) -> FloatArray:

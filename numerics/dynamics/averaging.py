@@ -21,6 +21,7 @@ from numerics.inputs import (
     common_shape,
     floats,
     known_name,
+    rectangular,
     whole_number,
 )
 
@@ -48,8 +49,9 @@ class LoggedOscillation:
     period
         In steps of the series; infinite where the log shows a constant.
     faithful
-        Whether the true period is longer than two logged steps. If not, the period shown is another
-        one (an alias), which no log of this spacing can tell from a true one.
+        Whether the true period is longer than two logged steps. If not, the period shown is an
+        alias, another one that no log of this spacing can tell from a true one, or on the edge: at
+        two logged steps it is the true one, and the amplitude is not.
     """
 
     amplitude: Any
@@ -171,7 +173,7 @@ def logged_autocovariance(autocovariance: ArrayLike, *, every: int, logged: str)
 
 
 def _whole(every: ArrayLike) -> FloatArray:
-    array = np.asarray(every)
+    array = rectangular("every", every)
     if array.dtype.kind not in "iu" or not np.all(array >= 1):
         raise InvalidInput(f"every is {every!r}: give whole numbers of steps >= 1")
     return array.astype(np.float64)

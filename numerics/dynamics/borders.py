@@ -247,7 +247,7 @@ def _first_oscillation(flat: Model) -> FloatArray:
         middle = (low + high) / 2
         monotone = _monotone(flat, np.where(np.isnan(middle), threshold / 2, middle))
         low, high = np.where(monotone, middle, low), np.where(monotone, high, middle)
-    return (low + high) / 2
+    return np.asarray((low + high) / 2)
 
 
 def _monotone(flat: Model, x: FloatArray) -> NDArray[np.bool_]:

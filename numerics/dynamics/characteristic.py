@@ -93,11 +93,11 @@ class Curve:
         derivative -= self.stale * ((push + self.g0 * w) * memory + push * w * slope)
         return value, derivative
 
-    def newton(self, z: ComplexArray, w: ComplexArray) -> ComplexArray:
-        """Return P'/P."""
+    def step(self, z: ComplexArray, w: ComplexArray, others: ComplexArray) -> ComplexArray:
+        """Return Newton's step, ``1/(P'/P - others)``; P itself may be 0 or next to it."""
         value, slope = self.at(z, w)
-        longest = self.survival.shape[1]
-        return np.asarray(slope / value + np.where(np.abs(z) > 1, longest / z, 0.0))
+        powers = np.where(np.abs(z) > 1, self.survival.shape[1] / z, 0.0)  # divided out of P
+        return np.asarray(value / (slope + value * (powers - others)))
 
 
 def curve(family: Model, x: FloatArray) -> Curve:

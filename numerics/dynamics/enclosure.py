@@ -10,7 +10,7 @@ come from roots of polynomials that python-flint isolates in balls. Extension.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -23,7 +23,7 @@ from numerics.dynamics._contact_balls import (
     rational,
 )
 from numerics.exact import Configuration, Number, exact_monodromy, exact_stiffness
-from numerics.inputs import InvalidInput
+from numerics.inputs import InvalidInput, exact_number
 
 __all__ = [
     "Enclosure",
@@ -68,8 +68,11 @@ class RandomLag:
     lag_law: tuple[Number, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "lag_law", tuple(self.lag_law))
-        if not self.lag_law or not all(math.isfinite(p) and p >= 0 for p in self.lag_law):
+        law = self.lag_law
+        if isinstance(law, str) or not isinstance(law, Iterable):
+            raise InvalidInput(f"lag_law is {law!r}: give probabilities >= 0 of lags 0..L")
+        object.__setattr__(self, "lag_law", tuple(law))
+        if not self.lag_law or not all(exact_number("lag_law", p) >= 0 for p in self.lag_law):
             raise InvalidInput(f"lag_law is {self.lag_law}: give probabilities >= 0 of lags 0..L")
         if abs(self.total - 1) > _SUM:
             raise InvalidInput(
@@ -80,7 +83,7 @@ class RandomLag:
     @property
     def total(self) -> Fraction:
         """The exact sum of the law."""
-        return sum((Fraction(p) for p in self.lag_law), Fraction(0))
+        return sum((exact_number("lag_law", p) for p in self.lag_law), Fraction(0))
 
     @property
     def without_lag(self) -> Configuration:

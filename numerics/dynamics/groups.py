@@ -25,6 +25,7 @@ from numerics.inputs import (
     common_shape,
     floats,
     known_name,
+    rectangular,
     whole_number,
 )
 
@@ -203,7 +204,7 @@ def _check_range(name: str, value: FloatArray, below: Any) -> None:
 
 
 def _group_sizes(group_size: ArrayLike) -> Any:
-    array = np.asarray(group_size)
+    array = rectangular("group_size", group_size)
     if array.dtype.kind not in "iu" or not np.all((array >= 2) & (array <= LARGEST_GROUP)):
         raise InvalidInput(
             f"group_size is {group_size!r}: give whole numbers from 2 to {LARGEST_GROUP}"

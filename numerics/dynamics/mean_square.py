@@ -25,7 +25,7 @@ from numerics.inputs import InvalidInput, common_shape
 __all__ = ["LONGEST_MEAN_SQUARE", "mean_square_radius", "mean_square_threshold"]
 
 #: The longest lag of a law whose second moments are propagated: the work grows with its cube.
-LONGEST_MEAN_SQUARE = 512
+LONGEST_MEAN_SQUARE = 256
 
 _REAL = 1e-6  # relative imaginary part up to which an eigenvalue may be real
 _APART, _CLOSE, _SECANTS = 1e-7, 1e-3, 4  # polishing of an eigenvalue, relative
@@ -57,7 +57,8 @@ def mean_square_threshold(
 
     Notes
     -----
-    Theory section 3, point 3 (extension). Relative error about 1e-13 at lags up to 64.
+    Theory section 3, point 3 (extension). Relative error about 1e-13 at lags up to 64. The longest
+    law takes seconds.
     """
     family = _checked(model(optimizer, mu=mu, stale_share=stale_share, lag_law=lag_law))
     flat = family.flat(family.shape)

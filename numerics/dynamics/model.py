@@ -7,8 +7,9 @@ lag goes; there is no default, because the answers differ.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +21,7 @@ from numerics.inputs import (
     common_shape,
     floats,
     known_name,
+    rectangular,
 )
 
 __all__ = ["LAG_MODELS", "OPTIMIZERS", "FloatArray", "IntArray", "Model", "model", "stiffness"]
@@ -34,8 +36,9 @@ LAG_MODELS = {"constant": "lag", "sawtooth": "refresh", "random": "lag_law"}
 
 _SUM = 1e-12
 
-#: Beyond this a share leaves no digit of the part of the force that acts at once.
-_LARGEST_SHARE = 1e15
+#: Of x and of the size of the share: their products and powers stay in the range of floats, and the
+#: part of the force that acts at once keeps a digit.
+_LARGEST = 1e15
 
 
 class Recurrence(NamedTuple):
@@ -58,7 +61,8 @@ class Model:
     lag_model
         ``"constant"``, ``"sawtooth"`` or ``"random"``.
     mu, stale_share
-        Momentum in [0, 1) and stale share, any real; each in the shape it was given.
+        Momentum in [0, 1) and stale share, any real; each in the shape it was given. Where no lag
+        acts (lag 0, refresh 1) the share decides nothing and is 1.
     steps
         Lag or refresh in the shape it was given; None when the lag is random.
     law
@@ -103,17 +107,22 @@ class Model:
 
     def flat(self, shape: tuple[int, ...]) -> Model:
         """Return the family broadcast to `shape` and laid out along one axis."""
-        count = int(np.prod(shape, dtype=np.int64))
-        steps = None if self.steps is None else np.broadcast_to(self.steps, shape).reshape(count)
+        count = math.prod(shape)
+
+        def along_one_axis(array: NDArray[Any]) -> NDArray[Any]:
+            if array.shape != shape:
+                array = np.broadcast_to(array, shape)
+            return array.reshape(count)
+
         law = self.law
         if law is not None:
             law = np.broadcast_to(law, (*shape, law.shape[-1])).reshape(count, law.shape[-1])
         return Model(
             self.optimizer,
             self.lag_model,
-            np.broadcast_to(self.mu, shape).reshape(count),
-            np.broadcast_to(self.stale_share, shape).reshape(count),
-            steps,
+            along_one_axis(self.mu),
+            along_one_axis(self.stale_share),
+            None if self.steps is None else along_one_axis(self.steps),
             law,
             (count,),
         )
@@ -177,22 +186,22 @@ def model(
     ((name, value),) = given.items()
     numbers = floats(mu=mu, stale_share=stale_share)
     check_momentum(numbers["mu"])
-    if np.any(np.abs(numbers["stale_share"]) > _LARGEST_SHARE):
-        raise InvalidInput(
-            f"stale_share reaches {np.abs(numbers['stale_share']).max():g}: "
-            f"its size may be up to {_LARGEST_SHARE:g}"
-        )
+    _check_size("stale_share", numbers["stale_share"])
     steps = law = None
     if name == "lag_law":
         law = _probabilities(value)
-        last = law.shape[:-1]
+        last, at_once = law.shape[:-1], law[..., 0] == 1
     else:
-        steps = _whole(name, value, least=0 if name == "lag" else 1)
-        last = steps.shape
+        least = 0 if name == "lag" else 1
+        steps = _whole(name, value, least=least)
+        last, at_once = steps.shape, steps == least
     shapes = {key: array.shape for key, array in numbers.items()}
     shape = common_shape(**shapes, **{name: last})
+    share = numbers["stale_share"]
+    if at_once.any():
+        share = np.where(at_once, 1.0, share)
     lag_model = next(kind for kind, argument in LAG_MODELS.items() if argument == name)
-    return Model(optimizer, lag_model, numbers["mu"], numbers["stale_share"], steps, law, shape)
+    return Model(optimizer, lag_model, numbers["mu"], share, steps, law, shape)
 
 
 def stiffness(x: ArrayLike) -> FloatArray:
@@ -201,15 +210,22 @@ def stiffness(x: ArrayLike) -> FloatArray:
     Raises
     ------
     InvalidInput
-        If a value is not a finite number above 0.
+        If a value is not a number above 0 and up to 1e15.
     """
     array = floats(x=x)["x"]
     check_positive("x", array)
+    _check_size("x", array)
     return array
 
 
+def _check_size(what: str, value: FloatArray) -> None:
+    if (np.abs(value) > _LARGEST).any():
+        largest = np.abs(value).max()
+        raise InvalidInput(f"{what} reaches {largest:g} in size: it may be up to {_LARGEST:g}")
+
+
 def _whole(name: str, value: ArrayLike, *, least: int) -> IntArray:
-    array = np.asarray(value)
+    array = rectangular(name, value)
     if array.dtype.kind not in "iu":
         raise InvalidInput(f"{name} is {value!r}: give whole numbers of steps >= {least}")
     if not np.all(array >= least):

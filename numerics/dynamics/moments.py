@@ -69,7 +69,8 @@ def stationary_variance(
     the work grows with the logarithm of the lag. Relative error about 1e-15 for x well below the
     border, however small x and 1 - mu are; near the border it grows as 1e-16 over the relative
     distance to it in x, `mu` or `stale_share`, which is what rounding those costs. Under a sawtooth
-    with mu near 1, close to a border where the root is -1, up to five digits more are lost.
+    with x above 1 the error near the border is up to 1e-14 over the square of ``1 - mu`` or of the
+    share, whichever is larger; refresh 1 and share 0 are computed as lag 0 and lose nothing.
     """
 
     def solve(family: Model, force: FloatArray) -> FloatArray:
@@ -151,8 +152,9 @@ def stationary_covariance(
     optimizer, mu, x, stale_share, noise_enters, lag, refresh, lag_law, unstable
         As in `autocovariance`.
     size
-        How many of the last deviations, at least 1. With the longest lag and 2 of them (1 for
-        heavy ball and EMA) the state determines the mean of everything to come.
+        How many of the last deviations, at least 1. At a constant lag d they tell the mean of all
+        to come if they are d + 1 under heavy ball and EMA (2 at d = 0 with momentum), d + 2 under
+        Nesterov with noise in the recurrence. With its noise in the gradient no number is enough.
 
     Returns
     -------

@@ -4,9 +4,13 @@ Between refreshes the stale sample Q is constant and a step is affine, ``y -> S 
 
     S = [[1 - g0 x_f, passed mu], [-intake x_f, mu]],   b = -x_s (g0, intake).
 
-After N steps Q is renewed: ``M = S**N + T b e_q^T`` with ``T = I + S + ... + S**(N-1)``. S**N and T
-come by repeated squaring; a power of two is taken out where they would overflow. (Extension; for
-heavy ball at s = 1 the matrix is theory section 3.2's.)
+After N steps Q is renewed: ``M = S**N + T b e_q^T`` with ``T = I + S + ... + S**(N-1)``. As
+``S**N = I + T (S - I)``, fresh and stale force add up in the column of q to the whole:
+
+    M e_q = e_q - x (alpha, gamma),     (alpha, gamma) = T (g0, intake).
+
+S**N and T come by repeated squaring; a power of two is taken out where they would overflow.
+(Extension; for heavy ball at s = 1 the matrix is theory section 3.2's.)
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ __all__ = ["Invariants", "invariants", "monodromy_eigenvalues"]
 
 _LARGE = 2.0**300
 _OWN_FORM = 0.25  # fresh share from which the stale sample's push is better eliminated
+_STEEP = 2.0  # share from which S**N, which grows with it, is better left out of det M
 
 
 class Invariants(NamedTuple):
@@ -56,14 +61,18 @@ def _invariants(family: Model, x: FloatArray) -> Invariants:
     step = np.stack([1 - g0 * x_f, passed * mu, -intake * x_f, mu]).reshape(2, 2, -1)
     power, total, exponent = _powers(step, n)
     (b11, b12), b22 = power[0], power[1, 1]
-    push = total[:, 0] * (-share * x * g0) + total[:, 1] * (-share * x * intake)
+    alpha, gamma = g0 * total[:, 0] + intake * total[:, 1]
     one = np.exp2(-exponent.astype(np.float64))
     faded = _power_of_det(mu, g1, x_f, n, exponent)  # det S**N, scaled twice
-    trace = b11 + b22 + push[0]
-    det = faded + (push[0] * b22 - push[1] * b12)
+    turned = x * (alpha * b22 - gamma * b12)
+    trace = one - x * alpha + b22
     real = x * (g0 + g1) * (total[0, 0] * total[1, 1] - total[0, 1] * total[1, 0])
-    circle = _one_less_det(mu, g1, x_f, n) - (push[0] * b22 - push[1] * b12)
-    flip = (one + push[0]) * (one + b22) + one * b11 + faded - push[1] * b12
+    # det M = det S**N - s turned = b22 - turned
+    steep = np.abs(share) > _STEEP
+    lost = intake * x_f * total[0, 1] + (1 - mu) * total[1, 1]  # 1 - b22
+    det = np.where(steep, one * b22 - turned, faded - share * turned)
+    circle = np.where(steep, lost + turned, _one_less_det(mu, g1, x_f, n) + share * turned)
+    flip = (2 * one - x * alpha) * (one + b22) + x * gamma * b12
     # For a fresh share that is not small, M's fixed push is -(s/(1-s)) (I - S**N) e_q.
     own = np.abs(fresh) > _OWN_FORM
     divisor = np.where(own, fresh, 1.0)

@@ -25,7 +25,7 @@ from numerics.dynamics.model import (
     model,
     stiffness,
 )
-from numerics.inputs import InvalidInput, common_shape, floats
+from numerics.inputs import InvalidInput, check_type, common_shape, floats, rectangular
 
 __all__ = ["LATEST_STEP", "LONGEST_LAG", "State", "path"]
 
@@ -35,7 +35,6 @@ LONGEST_LAG = 512
 #: The last step that can be asked for.
 LATEST_STEP = 10**12
 
-_STRONGEST = 1e15  # of x and of the share: products of forces must stay in range
 _BEYOND = 5000  # larger than any exponent of a float, and far inside 32 bits
 _BLOCK = 2**17  # numbers in an array that is worked on at once; larger ones leave the cache
 
@@ -77,7 +76,7 @@ def path(
     optimizer, mu, stale_share, lag, refresh, lag_law
         As in `model`; lags and refreshes up to 512. With `lag_law` it is the mean over the lags.
     x
-        Stiffness per step eta*K > 0; neither it nor the size of `stale_share` may exceed 1e15.
+        Stiffness per step eta*K > 0.
     times
         Whole steps from 0 to 10**12. They broadcast with the parameters: give parameters a last
         axis of length 1 for the same times everywhere.
@@ -108,7 +107,7 @@ def path(
     )
     force = stiffness(x)
     steps = _whole_times(times)
-    _check_reach(family, force)
+    _check_reach(family)
     history, memory = _start(family, initial)
     inner = common_shape(
         parameters=family.shape,
@@ -163,7 +162,7 @@ def _blocks(family: Model, members: IntArray) -> Iterator[IntArray]:
 
 
 def _whole_times(times: ArrayLike) -> IntArray:
-    array = np.asarray(times)
+    array = rectangular("times", times)
     if array.dtype.kind not in "iu":
         raise InvalidInput(f"times is {times!r}: give whole numbers of steps >= 0")
     outside = (array < 0) | (array > LATEST_STEP)
@@ -172,14 +171,10 @@ def _whole_times(times: ArrayLike) -> IntArray:
     return array.astype(np.int64)
 
 
-def _check_reach(family: Model, x: FloatArray) -> None:
+def _check_reach(family: Model) -> None:
     name = LAG_MODELS[family.lag_model]
     if family.longest > LONGEST_LAG:
         raise InvalidInput(f"{name} reaches {family.longest}: a path takes up to {LONGEST_LAG}")
-    for what, value in (("x", x), ("stale_share", family.stale_share)):
-        if np.any(np.abs(value) > _STRONGEST):
-            largest = np.abs(value).max()
-            raise InvalidInput(f"{what} reaches {largest:g} in size: give up to {_STRONGEST:g}")
 
 
 def _start(family: Model, initial: State | None) -> tuple[FloatArray, FloatArray]:
@@ -187,6 +182,7 @@ def _start(family: Model, initial: State | None) -> tuple[FloatArray, FloatArray
     needed = 1 if family.lag_model == "sawtooth" else family.longest + 1
     if initial is None:
         return np.ones(needed), np.zeros(())
+    check_type("initial", initial, State, "a State(history=..., memory=...), or None")
     given = floats(history=initial.history, memory=initial.memory)
     history = given["history"]
     if history.ndim == 0 or history.shape[-1] < needed:

@@ -70,7 +70,7 @@ def _settled(of: Curve, z: ComplexArray, at_zero: int) -> tuple[ComplexArray, Co
         both = near[:, :, None] & near[:, None, :]
         gaps = np.where(both, w[:, :, None] - w[:, None, :], gaps)
         others = np.where(itself, 0.0, 1 / np.where(itself, 1.0, gaps)).sum(axis=2)
-        step = 1 / (of.newton(z, w) - at_zero / z - others)
+        step = of.step(z, w, others + at_zero / z)
         step = np.where(real, step.real, step)
         step = np.where(np.isfinite(step) & (np.abs(step) < 0.1 * np.abs(z)), step, 0.0)
         z, w = z - step, w - step

@@ -33,7 +33,7 @@ LONGEST_SPECTRUM = 512
 
 @dataclass(frozen=True, eq=False)
 class Dominant:
-    r"""The root of largest modulus; of a conjugate pair, the upper one.
+    r"""The root of largest modulus; of a conjugate pair, the upper one. Scalars for a single run.
 
     Attributes
     ----------
@@ -48,10 +48,10 @@ class Dominant:
         2 refresh) where it is real and negative.
     """
 
-    root: NDArray[np.complex128]
-    modulus: FloatArray
-    rate: FloatArray
-    period: FloatArray
+    root: Any
+    modulus: Any
+    rate: Any
+    period: Any
 
 
 def roots(
@@ -140,7 +140,7 @@ def spectral_radius(
     """Return the spectral radius per step; parameters and errors as in `dominant`."""
     return dominant(
         optimizer, mu=mu, x=x, stale_share=stale_share, lag=lag, refresh=refresh, lag_law=lag_law
-    ).modulus[()]
+    ).modulus
 
 
 def relaxation_time(
@@ -205,4 +205,4 @@ def _dominant(root: Any, rate: FloatArray, steps: FloatArray) -> Dominant:
     angle = np.abs(np.angle(root))
     with np.errstate(divide="ignore"):
         period = np.where(angle > 0, 2 * np.pi * steps / angle, np.inf)
-    return Dominant(root, np.exp(rate), rate, period)
+    return Dominant(root[()], np.exp(rate), rate[()], period[()])

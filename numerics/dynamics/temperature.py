@@ -125,8 +125,9 @@ def variance_growth(
     Notes
     -----
     The limit of x Var(q) is ``1/(2 (1-mu))`` for heavy ball, whatever the lag (theory section 3,
-    point 5; extension). Towards a threshold x_c it diverges as ``A x/(x_c - x)``. At a constant lag
-    and noise in the recurrence, with z on the unit circle the root of chi at x_c,
+    point 5; extension). Towards a threshold x_c where the root crosses the
+    circle it diverges as ``A x/(x_c - x)``; where it only touches, faster. At a constant lag and
+    noise in the recurrence, with z on the unit circle the root of chi at x_c,
 
         (x_c - x) Var(q) -> x_c / (m Re[(z - 1)(1 - mu/z) conj(z chi'(z))]),
 

@@ -107,7 +107,9 @@ def predict(
     source = given.source(optimizer, from_tau)
     stiffness, share = exact.exact_stiffness(source.x), source.stale_share
     c = configured(share)
-    delays = {"lag_law": [float(p) for p in lag_law or ()]} if law else {_delay_name(c): c.delay}
+    delays: dict[str, Any] = {_delay_name(c): c.delay}
+    if lag_law is not None:
+        delays = {"lag_law": [float(p) for p in lag_law]}
     linear = random_lag.of_map(c, law, stiffness) if law else _of_map(c, stiffness)
     border = linear.get("mean_square_threshold", linear["threshold"])  # whichever is lost first
     margin = Fraction(border) / stiffness

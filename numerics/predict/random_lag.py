@@ -7,18 +7,19 @@ border of their own, where the second moment of q starts to grow (theory section
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
 from numerics import dynamics
 from numerics.exact import Configuration, ConfigurationError
+from numerics.inputs import exact_number
 from numerics.predict.oscillator import Law
 from numerics.predict.relaxation import stiffness_at_root, too_short
 
-__all__ = ["NOTE", "checked", "of_map", "stiffness_from_tau"]
+__all__ = ["LONGEST_LAW", "NOTE", "checked", "of_map", "stiffness_from_tau"]
 
-_LONGEST = 128  # the work grows with the cube: a few seconds at this bound
+LONGEST_LAW = 128  # the work grows with the cube: a few seconds at this bound
 
 NOTE = (
     "the lag is drawn afresh at every step; threshold, stable, onset, regime, spectral_radius and "
@@ -34,7 +35,7 @@ def checked(
 
     Raises
     ------
-    ConfigurationError
+    ConfigurationError, InvalidInput
         If what is given does not fit the lag model, or is no law.
     """
     if lag_model != "random":
@@ -43,6 +44,9 @@ def checked(
         return None
     if lag is not None or refresh is not None:
         raise ConfigurationError("the random lag model takes lag_law, not lag or refresh")
+    if isinstance(lag_law, str) or not isinstance(lag_law, Iterable):
+        lag_law = []
+    lag_law = [exact_number("lag_law", p) for p in lag_law]
     if not lag_law:
         raise ConfigurationError("the random lag model needs lag_law: probabilities of 0, 1, ...")
     if min(lag_law) < 0 or sum(lag_law) != 1:
@@ -51,8 +55,8 @@ def checked(
             "smallest; probabilities are from 0 and must sum to exactly 1"
         )
     law = {lag: Fraction(p) for lag, p in enumerate(lag_law) if p}
-    if max(law) > _LONGEST:
-        raise ConfigurationError(f"lag_law reaches to lag {max(law)}; {_LONGEST} is the longest")
+    if max(law) > LONGEST_LAW:
+        raise ConfigurationError(f"lag_law reaches to lag {max(law)}; {LONGEST_LAW} is the longest")
     return law
 
 

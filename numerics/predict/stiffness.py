@@ -3,19 +3,22 @@ r"""Where x comes from: given, from the measured relaxation time, or from the ru
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from numerics.exact.arithmetic import decimal, magnitude, working
-from numerics.inputs import InvalidInput, known_name
-from numerics.predict.bandit import PARAMETERS, fixed_point, slopes_at
+from numerics.inputs import InvalidInput, exact_number, known_name
+from numerics.predict.bandit import PARAMETERS, STALENESS, fixed_point, slopes_at
 
 __all__ = ["Settings", "Source"]
 
 #: What goes with a step size `eta`, and is of no use without one.
 _WITH_ETA = ("beta", "p_star", "p_ref", "staleness", "parameters", "second_moment", "adam_eps")
+
+#: The fields that are numbers; `x` and the share are checked where all ways to them meet.
+_NUMBERS = ("tau", "eta", "beta", "p_star", "p_ref", "second_moment", "adam_eps")
 
 _BANDIT_NOTE = (
     "slopes of the two-arm bandit, rewards 1 and 0: infinite groups, std-normalised advantages "
@@ -76,6 +79,18 @@ class Settings:
     second_moment: Fraction | None = None
     adam_eps: Fraction | None = None
 
+    def __post_init__(self) -> None:
+        for name in _NUMBERS:
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, exact_number(name, value))
+
+    @classmethod
+    def given(cls, **settings: Any) -> Settings:
+        """Return the settings of these names, each checked to be one."""
+        for name in settings:
+            known_name("setting", name, [field.name for field in fields(cls)])
+        return cls(**settings)
+
     def source(
         self, optimizer: str, from_tau: Callable[[Fraction, Fraction], Fraction]
     ) -> Source:
@@ -111,7 +126,10 @@ class Settings:
             raise InvalidInput("stale_share given with eta; there it follows from the staleness")
         missing = [n for n in ("beta", "staleness", "parameters") if getattr(self, n) is None]
         if missing:
-            raise InvalidInput(f"eta needs {', '.join(missing)} too: each changes the answer")
+            raise InvalidInput(
+                f"eta needs {' and '.join(missing)} too, which change the answer: beta above 0; "
+                f"staleness {', '.join(STALENESS)}; parameters {', '.join(PARAMETERS)}"
+            )
         assert self.beta is not None
         assert self.staleness is not None
         known_name("parameters", self.parameters, PARAMETERS)

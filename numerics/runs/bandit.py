@@ -36,6 +36,7 @@ from numerics.simulation.bandit import (
     preset,
     simulate_bandit,
 )
+from numerics.simulation.bandit.conventions import LARGEST_GROUP
 from numerics.simulation.optimizer import OPTIMIZERS
 
 __all__ = ["COLUMNS", "TABLES", "run"]
@@ -74,7 +75,6 @@ _READ = {
 #: The values themselves are checked by `Conventions`, whose words they are.
 _CONVENTIONS = {field.name: _READ.get(field.name, text) for field in fields(Conventions)}
 _ADAM = {"beta2": number, "adam_eps": number, "weight_decay": number, "bias_correction": flag}
-_LARGEST_GROUP = 10**9
 
 
 def run(settings: Settings, own: Mapping[str, Any]) -> Run:
@@ -176,7 +176,7 @@ def _update_fields(source: Preset | None) -> dict[str, Field]:
         "eta": Field(number),
         "mu": Field(number, said.get("mu", REQUIRED)),
         "beta": Field(number, said.get("beta", REQUIRED)),
-        "group_size": Field(or_word("infinite", whole(least=1, most=_LARGEST_GROUP))),
+        "group_size": Field(or_word("infinite", whole(least=1, most=LARGEST_GROUP))),
         **{name: Field(read, None) for name, read in _ADAM.items()},
     }
 

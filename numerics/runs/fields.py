@@ -17,6 +17,9 @@ __all__ = ["REQUIRED", "Field", "RunFileError", "array", "flag", "named", "numbe
 
 _LARGEST_FILE = 10_000_000  # bytes
 
+#: How an array of so many axes is written.
+_AXES = ("a number", "an array [...] of numbers", "an array [[...], ...] of rows of numbers")
+
 #: Stands for "no default: the value changes the answer".
 REQUIRED = object()
 
@@ -75,7 +78,7 @@ def read_table(table: object, fields: Mapping[str, Field], where: str) -> dict[s
             if key in table:
                 found[key] = field.read(table[key])
             elif field.default is REQUIRED:
-                raise InvalidInput("it is missing, and has no default")
+                raise InvalidInput(f"it is missing, and has no default{_astray(key, table)}")
             else:
                 found[key] = field.default
     except InvalidInput as error:
@@ -151,7 +154,7 @@ def flag(value: Any) -> bool:
 def array(*dimensions: int) -> Callable[[Any], Any]:
     """Return a reader of rectangular arrays of finite numbers with as many axes as one of these.
 
-    0 stands for a single number.
+    0 stands for a single number; nothing may be empty.
     """
 
     def read(value: Any) -> Any:
@@ -161,8 +164,8 @@ def array(*dimensions: int) -> Callable[[Any], Any]:
         except ValueError:
             raise InvalidInput("its rows have different lengths") from None
         if result.ndim not in dimensions or not result.size:
-            expected = " or ".join(map(str, dimensions))
-            raise InvalidInput(f"{_shown(value)} has shape {result.shape}; give {expected} axes")
+            expected = " or ".join(_AXES[axes] for axes in dimensions)
+            raise InvalidInput(f"{_shown(value)} is not {expected}")
         return result
 
     return read
@@ -177,9 +180,15 @@ def or_word(word: str, read: Callable[[Any], Any], *, means: Any = None) -> Call
         try:
             return read(value)
         except InvalidInput as error:
-            raise InvalidInput(f"{error}, nor {word!r}") from None
+            raise InvalidInput(f"{error}; or give {word!r}") from None
 
     return reader
+
+
+def _astray(key: str, table: Mapping[str, Any]) -> str:
+    """Return where a missing key stands instead: TOML adds it to the last table before it."""
+    inside = [name for name, own in table.items() if isinstance(own, dict) and key in own]
+    return f"; the one in [{inside[0]}] belongs above the first table" if inside else ""
 
 
 def _nested(value: Any) -> Any:

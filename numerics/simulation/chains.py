@@ -13,7 +13,7 @@ import numpy as np
 
 from numerics.inputs import InvalidInput, Values, check_momentum, check_positive
 from numerics.simulation.engine import ChainRun, Plan, checked_plan, per_chain, run
-from numerics.simulation.noise import LANE_WIDTH, GaussianNoise, Lane, Seed
+from numerics.simulation.noise import LANE_WIDTH, GaussianNoise, Lane, Seed, std_of
 from numerics.simulation.optimizer import optimizer_named
 from numerics.simulation.scalar_map import DiscreteMap, Drift
 from numerics.simulation.schedule import ConstantLag, RandomLag, Schedule
@@ -95,7 +95,7 @@ def simulate_chains(
     plan = checked_plan(
         schedule,
         initial=initial,
-        std=None if noise is None else noise.std,
+        std=std_of(noise),
         steps=steps,
         chains=chains,
         seed=seed,
@@ -165,7 +165,7 @@ def simulate_linear_chains(
     plan = checked_plan(
         schedule,
         initial=initial,
-        std=None if noise is None else noise.std,
+        std=std_of(noise),
         steps=steps,
         chains=chains,
         seed=seed,

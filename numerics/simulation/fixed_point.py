@@ -37,7 +37,9 @@ def settle(drift: Drift, start: Floats, *, stride: float) -> Floats:
         newton, along = _newton_step(slope, force)
         acting = len(along) if acting < 0 else acting
         if len(along) < acting or not np.any(slope):
-            raise _nowhere("the drift dies out instead of coming to a balance", start, theta, force)
+            raise _nowhere(
+                "the drift flattens out instead of coming to a balance", start, theta, force
+            )
         lead = float(np.linalg.eigvals(slope).real.max())
         scale = max(1.0, float(np.abs(theta).max()))
         restoring = lead <= RANK * float(np.abs(slope).max())
@@ -61,7 +63,9 @@ def _polished(drift: Drift, theta: Floats, start: Floats, acting: int) -> Floats
         step, along = _newton_step(slope, force)
         acting = len(along) if acting < 0 else acting
         if len(along) < acting or not np.any(slope):
-            raise _nowhere("the drift dies out instead of coming to a balance", start, theta, force)
+            raise _nowhere(
+                "the drift flattens out instead of coming to a balance", start, theta, force
+            )
         if np.abs(step).max() <= _SETTLED * max(1.0, float(np.abs(theta).max())):
             return np.asarray(theta + step)
         for _ in range(40):

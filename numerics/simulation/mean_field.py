@@ -41,7 +41,8 @@ def two_arm_drift(staleness: str, *, beta: Values, theta_ref: Values) -> Drift:
     -------
     callable
         ``drift(theta, theta_old)``, elementwise over arrays (`beta` and `theta_ref` broadcast),
-        per unit step size, accurate for ``|theta| < 700``.
+        per unit step size, accurate for ``|theta| < 700``; beyond, where an arm's probability
+        underflows, the advantage is 0, as in a group whose rewards agree.
 
     Raises
     ------
@@ -68,9 +69,12 @@ def two_arm_drift(staleness: str, *, beta: Values, theta_ref: Values) -> Drift:
         # Samples of the old policy weighted by pi/pi_old are samples of the new one.
         sampled = new if staleness == "stale-samples-ratio" else old
         spread = np.sqrt(old[0] * old[1])
+        # Where theta_old rounds to certainty all rewards agree: a dead group, without advantage.
+        alive = spread > 0
+        inverse = np.where(alive, 1.0, 0.0) / np.where(alive, spread, 1.0)
         policy_gradient: Values = 0.0
         for arm in (0, 1):
-            advantage = _minus_mean(arm, old) / spread
+            advantage = _minus_mean(arm, old) * inverse
             score = _minus_mean(arm, new)
             policy_gradient = policy_gradient + sampled[arm] * advantage * score
         kl_gradient = new[0] * new[1] * (theta - reference)

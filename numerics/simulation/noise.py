@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.inputs import InvalidInput, Values, floats, known_name, whole_number
+from numerics.inputs import InvalidInput, Values, check_type, floats, known_name, whole_number
 from numerics.simulation.scalar_map import NOISE_ENTERS
 
 #: A whole number >= 0, or a seed sequence (spawned for a parameter set of a sweep, say).
@@ -53,6 +53,14 @@ class GaussianNoise:
         if not np.all(std >= 0):
             raise InvalidInput(f"std is {self.std}: a standard deviation must be >= 0")
         known_name("enters", self.enters, NOISE_ENTERS)
+
+
+def std_of(noise: GaussianNoise | None) -> Values | None:
+    """Return the standard deviation, None without noise; what is neither is refused."""
+    if noise is None:
+        return None
+    check_type("noise", noise, GaussianNoise, "a GaussianNoise(std=..., enters=...), or None")
+    return noise.std
 
 
 @dataclass(frozen=True)

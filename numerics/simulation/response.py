@@ -45,7 +45,7 @@ class Mode:
         v, of length 1.
     leakage
         ``|K_f v - fresh v|`` over the norm of K: 0 where the mode is one of K_f and of K_s as well,
-        so that the scalar theory holds for it exactly.
+        so that the scalar theory holds for it exactly if its rate is real.
     neutral
         Whether the rate is 0 within the measurement: a direction that changes nothing (adding a
         constant to all logits).

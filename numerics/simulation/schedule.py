@@ -16,7 +16,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.inputs import InvalidInput, floats, whole_number
+from numerics.inputs import InvalidInput, floats, whole_number, whole_numbers
 
 #: How far from 1 probabilities may add up: what rounding each of them can cost, and not more.
 _SUM_TOLERANCE = 1e-12
@@ -126,9 +126,9 @@ class GivenLags:
     lags: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if not self.lags:
+        lags = whole_numbers("lags", self.lags, least=0)
+        if not lags:
             raise InvalidInput("lags is empty: give the lag of at least one step")
-        lags = tuple(whole_number("lag", lag, least=0) for lag in self.lags)
         object.__setattr__(self, "lags", lags)
 
     @property

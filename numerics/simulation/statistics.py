@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.inputs import InvalidInput, whole_number
+from numerics.inputs import InvalidInput, check_type, whole_number, whole_numbers
 from numerics.simulation.steppers import FloatArray
 
 
@@ -43,9 +43,7 @@ class Measure:
 
     def __post_init__(self) -> None:
         whole_number("burn_in", self.burn_in, least=0)
-        lags = tuple(
-            whole_number("autocovariance lag", lag, least=1) for lag in self.autocovariance_lags
-        )
+        lags = whole_numbers("autocovariance_lags", self.autocovariance_lags, least=1)
         object.__setattr__(self, "autocovariance_lags", lags)
 
     @property
@@ -176,6 +174,7 @@ class Accumulator:
 
 def check_measure(measure: Measure, period: int, steps: int) -> None:
     """Refuse to measure what a run of `steps` steps does not have."""
+    check_type("measure", measure, Measure, "a Measure, or None for nothing")
     needed = measure.burn_in + measure.longest + measure.phases(period)
     if steps < needed:
         raise InvalidInput(

@@ -94,7 +94,7 @@ def measure(quick: bool) -> Row:
             "`scipy.linalg.solve_discrete_lyapunov` on the 65 x 65 companion matrix. The 50 digits "
             "come from the Yule-Walker equations solved by mpmath.",
         ),
-        "One value takes about as long as a hundred: some 500 NumPy calls on arrays of a few "
-        "numbers, whatever the lag. The work itself is six doublings of a 2 x 2 two-port, so from "
-        "about ten values at once on the bar is reached.",
+        "A single value is computed in plain floats: as arrays of one number it took 0.9 ms, some "
+        "500 NumPy calls, and was 1.7x. What is left is a third of arithmetic, six doublings of a "
+        "2 x 2 two-port and the stability of the run, and two thirds of checked arguments.",
     )

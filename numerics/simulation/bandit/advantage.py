@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.inputs import InvalidInput, Values, common_shape, floats
+from numerics.inputs import InvalidInput, Values, check_type, common_shape, floats, rectangular
 from numerics.simulation.bandit.conventions import AdvantageConventions
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -95,7 +95,7 @@ def count_advantages(rewards: Values, counts: Values, conventions: AdvantageConv
 
 def checked_counts(counts: Values) -> tuple[NDArray[np.int64], int]:
     """Return counts as integers and their common sum over the last axis, the group size."""
-    drawn = np.asarray(counts)
+    drawn = rectangular("counts", counts)
     if drawn.dtype.kind not in "iu" or drawn.ndim == 0 or drawn.size == 0 or np.any(drawn < 0):
         raise InvalidInput("counts must be whole numbers >= 0, shape (..., prompts, arms)")
     sizes = drawn.sum(axis=-1)
@@ -119,6 +119,8 @@ class Grader:
         group_size: int | None,
         prompts: int,
     ) -> None:
+        check_type("conventions", conventions, AdvantageConventions,
+                   "AdvantageConventions, or the conventions of a preset")  # fmt: skip
         conventions.check_group(group_size, prompts=prompts)
         self._normaliser, self._eps_in = conventions.normaliser, conventions.eps_in
         self._size, self._prompts, self._ddof = group_size, prompts, conventions.ddof

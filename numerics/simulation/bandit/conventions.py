@@ -20,6 +20,8 @@ NORMALISERS: tuple[str, ...] = ("group-std", "batch-std", "others-std", "none")
 EPS_IN: tuple[str, ...] = ("std", "variance")
 #: A group of one sample: an error, or mean 0 and std 1.
 GROUPS_OF_ONE: tuple[str, ...] = ("refuse", "raw")
+#: More samples than any batch has, and few enough to be drawn.
+LARGEST_GROUP = 10**9
 #: The KL term of the objective: exact, or an estimator differentiated on the samples.
 KL_ESTIMATORS: tuple[str, ...] = ("reverse", "k1", "k2", "k3", "k3-ratio")
 #: The objective of a batch: the sum over its prompts, or their mean.
@@ -42,7 +44,8 @@ class AdvantageConventions:
     eps, eps_in
         ``std + eps`` (``"std"``) or ``sqrt(std^2 + eps)`` (``"variance"``); eps >= 0.
     group_of_one
-        ``"refuse"``, or ``"raw"``: baseline 0 and group std 1, so the reward is its own advantage.
+        ``"refuse"``, or ``"raw"``: baseline 0 and group std 1, so the reward is its own advantage;
+        not with ``"batch-std"``, which has no group std to replace.
 
     Raises
     ------
@@ -80,10 +83,19 @@ class AdvantageConventions:
         """Refuse a group size for which the advantage is undefined; None is G to infinity."""
         if group_size is None:
             return
-        whole_number("group_size", group_size, least=1)
+        if whole_number("group_size", group_size, least=1) > LARGEST_GROUP:
+            raise InvalidInput(
+                f"group_size is {group_size}: give up to {LARGEST_GROUP}, or None for G to infinity"
+            )
         if group_size == 1 and self.group_of_one == "refuse":
             raise InvalidInput(
                 "group_size is 1 and group_of_one is 'refuse': give a group of at least 2"
+            )
+        if group_size == 1 and self.normaliser == "batch-std":
+            raise InvalidInput(
+                "group_size is 1 and normaliser 'batch-std': group_of_one 'raw' leaves a reward as "
+                "it is, and the std of the batch would divide it; give a group of at least 2 or "
+                "another normaliser"
             )
         samples = {
             "group-std": group_size if group_size > 1 else None,
@@ -147,13 +159,18 @@ class Conventions(AdvantageConventions):
             for side, width in zip(("low", "high"), self.clip, strict=True):
                 if real(f"clip {side}", width) <= 0:
                     raise InvalidInput(
-                        f"clip {side} is {width}: a clip range must be > 0; None is no clip"
+                        f"clip {side} is {width}: a clip range must be > 0; None, in a run file "
+                        "'none', is no clip"
                     )
         if self.dual_clip is not None and real("dual_clip", self.dual_clip) <= 1:
-            raise InvalidInput(f"dual_clip is {self.dual_clip}: it must be > 1; None is none")
+            raise InvalidInput(
+                f"dual_clip is {self.dual_clip}: it must be > 1; None, in a run file "
+                "'none', is none"
+            )
         if self.log_ratio_clamp is not None and real("log_ratio_clamp", self.log_ratio_clamp) <= 0:
             raise InvalidInput(
-                f"log_ratio_clamp is {self.log_ratio_clamp}: it must be > 0; None is none"
+                f"log_ratio_clamp is {self.log_ratio_clamp}: it must be > 0; None, in a run "
+                "file 'none', is none"
             )
         if self.staleness == "stale-samples":
             for name in ("clip", "dual_clip", "log_ratio_clamp"):

@@ -11,6 +11,7 @@ from numerics.inputs import (
     Values,
     check_momentum,
     check_positive,
+    check_type,
     floats,
     known_name,
     whole_number,
@@ -94,6 +95,7 @@ def simulate_bandit(
     if schedule.longest > steps:
         raise InvalidInput(f"a lag of {schedule.longest} is longer than the run of {steps} steps")
     record_every = whole_number("record_every", record_every, least=1)
+    check_type("keep", keep, Collection, f"names of {', '.join(KEEP)}, or ()")
     keep = [known_name("keep", name, KEEP) for name in keep]
     conventions.check_group(group_size, prompts=bandit.prompts)
     values = floats(eta=eta, mu=mu, beta=beta, initial=initial)
