@@ -16,7 +16,9 @@ from io import TextIOWrapper
 from numerics.commands import (
     audit,
     derive,
+    diagnose,
     experiment,
+    fit,
     lag,
     predict,
     quantities,
@@ -35,6 +37,8 @@ _COMMANDS = {
     "predict": ("say what a configuration will do", predict),
     "lag": ("tell the lag that a trainer's configuration really has", lag),
     "read": ("say what a training log holds, and where every row of it went", read),
+    "fit": ("fit learning curves to the reward of a log", fit),
+    "diagnose": ("say which of four failures a training log shows, if any", diagnose),
     "quantities": ("list what a claim can be about", quantities),
     "simulate": ("run the scalar map or a bandit from a file", simulate),
     "experiment": ("put claims that no algebra decides to a simulation", experiment),

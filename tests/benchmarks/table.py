@@ -26,6 +26,7 @@ ROWS = (
     "thresholds",
     "variance",
     "certified",
+    "fitting",
     "growth",
     "imports",
 )
