@@ -32,8 +32,8 @@ class Entry:
         What no algebra decides, or an empty string.
     readings
         Name of each reading and the claim it makes.
-    experiment
-        Name of the experiment that measures what is left, or an empty string.
+    measured
+        The command that measures what is left, or an empty string.
     """
 
     id: str
@@ -43,7 +43,7 @@ class Entry:
     meaning: str
     left: str
     readings: tuple[tuple[str, Claim], ...]
-    experiment: str = ""
+    measured: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class JudgedEntry:
         return {
             "id": entry.id, "statement": entry.statement, "source": str(entry.source),
             "provenance": entry.provenance.value, "meaning": entry.meaning, "left": entry.left,
-            "experiment": entry.experiment,
+            "measured": entry.measured,
             "readings": [{"name": name, **audited.json()} for name, audited in self.readings],
         }
 
@@ -93,7 +93,7 @@ def _entry(row: Mapping[str, Any]) -> Entry:
         readings.append((reading["name"], claim))
     return Entry(
         row["id"], row["statement"], source, Provenance(row["provenance"]), row["meaning"],
-        row.get("left", ""), tuple(readings), row.get("experiment", ""),
+        row.get("left", ""), tuple(readings), row.get("measured", ""),
     )
 
 

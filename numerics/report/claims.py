@@ -57,8 +57,8 @@ def _entry(judged: JudgedEntry, on_the_map: Mapping[str, str]) -> str:
         for name, audited in judged.readings
     )
     left = f'<p class="left">Left to data: {text(entry.left)}</p>' if entry.left else ""
-    if entry.experiment:
-        command = f"grpo-dynamics experiment {entry.experiment}"
+    if entry.measured:
+        command = f"grpo-dynamics {entry.measured}"
         left += f'<p class="left">Measured by <code>{text(command)}</code></p>'
     id = text(entry.id)
     return (

@@ -29,9 +29,8 @@ def render(report: Report) -> str:
         for name, audited in judged.readings:
             lines += _row(label, name, audited)
             label = ""
-        if judged.entry.experiment:
-            measured = f"measured: grpo-dynamics experiment {judged.entry.experiment}"
-            lines.append(f"{label:<{_ID}}{measured}")
+        if judged.entry.measured:
+            lines.append(f"{label:<{_ID}}measured: grpo-dynamics {judged.entry.measured}")
     rungs = [rung for shown in report.derivations for rung in shown.rungs]
     steps, argued = len(rungs), rungs.count("none")
     readings = [audited for judged in report.record for _, audited in judged.readings]
