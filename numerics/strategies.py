@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from derivations.notation import QUANTITIES
 from derivations.update import Update
 from numerics.exact import LAG_MODELS, OPTIMIZERS, Configuration, threshold
-from numerics.inputs import InvalidInput, whole_number
+from numerics.inputs import InvalidInput, check_type, whole_number
 from numerics.simulation import ConstantLag, Sawtooth
 from numerics.simulation.bandit import Bandit
 from numerics.simulation.schedule import RandomLag
@@ -107,6 +107,7 @@ def stable_x(configuration: Configuration, *, exact: bool = False) -> Strategy:
 
     Shrinks towards half the threshold. Nothing is drawn where no x is stable.
     """
+    check_type("configuration", configuration, Configuration, "a numerics.exact.Configuration")
     border = threshold(configuration).value
     if border is None:
         return quantity("x", exact=exact)

@@ -1,7 +1,8 @@
 """What decides each of the forty claims without the audit: a transcript and a plain value.
 
-Each printed formula is transcribed by hand beside a plain value of the quantity: the map is run,
-groups are counted, or the value is computed in 50 digits (`plain_values`, `reference`).
+Each printed formula is transcribed by hand beside a plain value of the quantity: the map is
+written out (`plain_map`), groups are counted, or the value is computed in 50 digits
+(`plain_values`, `reference`).
 """
 
 from __future__ import annotations
@@ -16,9 +17,8 @@ from typing import Any
 import mpmath as mp
 import plain_values as plain
 import reference
+from plain_map import Plain
 from reference import Run
-
-from numerics.simulation import ConstantLag, Sawtooth, growth_rate
 
 __all__ = ["TRUTHS", "Truth"]
 
@@ -78,14 +78,12 @@ def of(run: Any, measure: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def stable(run: Any) -> Callable[..., bool]:
-    """Return whether the map, run step by step in floats, forgets."""
+    """Return whether every mode of the map, written out as a matrix in floats, decays."""
 
     def forgets(x: Any, **rest: Any) -> bool:
         here = run(**rest)
-        schedule = (ConstantLag if here.lag_model == "constant" else Sawtooth)(here.delay)
-        factor = growth_rate(
-            here.optimizer, schedule, mu=float(here.mu), x=float(x), stale_share=1.0
-        )
+        plain_map = Plain(here.optimizer, here.lag_model, float(here.mu), 1.0, here.delay)
+        factor = abs(plain_map.decay(float(x)))
         assert abs(factor - 1) > 1e-6, "too close to the border to be told by a run"
         return bool(factor < 1)
 

@@ -72,7 +72,7 @@ class Plain:
         """Dominant eigenvalue of one step (sawtooth: N-th root over a period)."""
         period = np.linalg.multi_dot([*self.steps(x)[::-1], np.eye(len(self.steps(x)[0]))])
         values = np.linalg.eigvals(period)
-        return complex(values[np.argmax(abs(values))] ** (1 / len(self.steps(x))))
+        return complex(values[np.argmax(abs(values))]) ** (1 / len(self.steps(x)))
 
     def variance(self, x: float) -> float:
         """Stationary variance of q for unit noise, averaged over the phases."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from numerics import testing
+from numerics import strategies, testing
 from numerics.exact import Configuration, relaxation_time
 from numerics.inputs import InvalidInput
 
@@ -57,8 +59,27 @@ def test_an_order_is_observed() -> None:
     with pytest.raises(AssertionError, match=r"(?s)claimed order 2, observed.*order 1\.0"):
         testing.assert_order(error, 2, claim="tau ~ (1 - mu)/x")
     testing.assert_order(lambda h: 0.0, 3, claim="nothing")
+    for lower in (lambda h: h**0.85, lambda h: h * math.log(1 / h)):
+        with pytest.raises(AssertionError, match="claimed order 1"):
+            testing.assert_order(lower, 1, claim="lower")
     with pytest.raises(InvalidInput, match="not finite"):
         testing.assert_order(lambda h: float("nan"), 1, claim="nothing")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: testing.assert_stable(None, 1),  # type: ignore[arg-type]
+        lambda: testing.assert_order(abs, "1", claim=""),  # type: ignore[arg-type]
+        lambda: testing.assert_order(abs, 1, claim="", slack=2),
+        lambda: testing.assert_equal("a", 1, claim=""),
+        lambda: testing.assert_bound(1, None, side="upper", claim=""),
+        lambda: strategies.stable_x(None),  # type: ignore[arg-type]
+    ],
+)
+def test_a_mistake_in_a_test_is_no_refutation(wrong: Callable[[], None]) -> None:
+    with pytest.raises(InvalidInput):
+        wrong()
 
 
 def test_a_mean_is_tested_at_a_stated_false_alarm_rate() -> None:
