@@ -61,14 +61,14 @@ def summary(log: Log) -> dict[str, Any]:
         "runs": [
             {
                 "name": run.name,
-                "reward_rows": _rewards(run),
-                "first_step": float(run.step[0]),
-                "last_step": float(run.step[-1]),
+                "reward_rows": steps.size,
+                "first_step": float(steps[0]),
+                "last_step": float(steps[-1]),
                 "spacing": run.spacing,
                 "averaged": run.averaged,
                 "step_source": run.step_source,
             }
-            for run in log.runs
+            for run, (steps, _) in ((run, run.series("reward")) for run in log.runs)
         ],
         "rows": dict(log.rows),
         "notes": list(log.notes),
@@ -134,8 +134,9 @@ def _of_run(run: dict[str, Any]) -> str:
     spaced = "" if run["spacing"] is None else f", every {run['spacing']:g}"
     irregular = ", not equally spaced" if run["spacing"] is None and run["reward_rows"] > 2 else ""
     mean = ", each a mean over the steps since the last" if run["averaged"] else ""
+    rows = "1 reward row" if run["reward_rows"] == 1 else f"{run['reward_rows']} reward rows"
     return (
-        f"{name}{run['reward_rows']} reward rows, steps {run['first_step']:g} to "
+        f"{name}{rows}, steps {run['first_step']:g} to "
         f"{run['last_step']:g} ({run['step_source']}){spaced}{irregular}{mean}"
     )
 
