@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from numerics.commands.arguments import Parser, choice, or_list, quoted
+from numerics.commands.arguments import Parser, UsageError, choice, or_list, quoted
 from numerics.commands.output import print_json
+
+if TYPE_CHECKING:
+    from numerics.trainers import LagTable
 
 __all__ = ["configure", "run"]
 
@@ -39,6 +43,10 @@ def configure(parser: Parser) -> None:
     )
     parser.add_argument("--group-size", metavar="G", type=_from(2), help="answers to one prompt")
     parser.add_argument("--prompts", metavar="P", type=_from(1), help="prompts (groups) in a step")
+    parser.add_argument(
+        "--html", metavar="PAGE", type=Path,
+        help="write a page for people to this file: curve, forecast, dials, what was read",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON, for machines")
 
 
@@ -50,21 +58,30 @@ def run(args: argparse.Namespace) -> int:
 
     if args.trainer is not None and args.config is None:
         raise InvalidInput("--trainer says whose --config it is: give --config FILE")
+    if args.html is not None:
+        _check_place(args)
     lag = None if args.config is None else _lag(args.trainer, args.config)
     log = read_log(args.log)
-    found = diagnose(
-        log,
-        evaluation=None if args.evaluation is None else read_log(args.evaluation),
-        group_size=args.group_size,
-        prompts=args.prompts,
-        evaluation_items=args.items,
-        lag=lag,
-    )
+    told: dict[str, Any] = {
+        "evaluation": None if args.evaluation is None else read_log(args.evaluation),
+        "group_size": args.group_size,
+        "prompts": args.prompts,
+        "evaluation_items": args.items,
+    }
+    means = None if lag is None else (float(lag.mean), float(lag.max))
+    found = diagnose(log, **told, lag=means)
+    if args.html is not None:
+        from numerics.log_page import log_page
+        from numerics.publish import staged
+
+        text = log_page(log, found, **told, lag=lag)
+        with staged(args.html.parent, [args.html.name]) as folder:
+            (folder / args.html.name).write_text(text, encoding="utf-8")
     exponent = noise_of_sweep(log)
     if args.json:
         runs = [one.to_json() for one in found]
-        told = None if exponent is None else exponent.to_json()
-        print_json({"log": str(args.log), "runs": runs, "noise_exponent": told})
+        slope = None if exponent is None else exponent.to_json()
+        print_json({"log": str(args.log), "runs": runs, "noise_exponent": slope})
         return 0
     print(render(found))
     if exponent is not None:
@@ -73,12 +90,19 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _lag(trainer: str | None, path: Path) -> tuple[float, float]:
-    """Return mean and largest lag of a configuration, in steps."""
+def _lag(trainer: str | None, path: Path) -> LagTable:
     from numerics.trainers import lag_table, read_config
 
-    table = lag_table(trainer, read_config(path))
-    return float(table.mean), float(table.max)
+    return lag_table(trainer, read_config(path))
+
+
+def _check_place(args: argparse.Namespace) -> None:
+    """Refuse, before the work, a page that would be a directory or one of the files read."""
+    if args.html.is_dir():
+        raise UsageError(f"{args.html} is a directory; give --html a file to write")
+    for read in (args.log, args.evaluation, args.config):
+        if read is not None and read.resolve() == args.html.resolve():
+            raise UsageError(f"--html would overwrite {read}, which is read; give another name")
 
 
 def _from(least: int) -> Callable[[str], int]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from numerics.diagnose.changes import PIECES, changes
 from numerics.diagnose.concentration import concentration
-from numerics.diagnose.context import Context
+from numerics.diagnose.context import Context, until
 from numerics.diagnose.coupling import best_checkpoint, coupling
 from numerics.diagnose.degeneracy import dead_groups, degeneracy, steps_until_live
-from numerics.diagnose.diagnosis import DIAGNOSTICS, Diagnosis, diagnose
+from numerics.diagnose.diagnosis import DIAGNOSTICS, Diagnosis, context_of, diagnose
 from numerics.diagnose.finding import (
     FAULT,
     HEALTHY,
@@ -46,6 +46,7 @@ __all__ = [
     "best_checkpoint",
     "changes",
     "concentration",
+    "context_of",
     "coupling",
     "dead_groups",
     "degeneracy",
@@ -55,4 +56,5 @@ __all__ = [
     "noise_of_sweep",
     "render",
     "steps_until_live",
+    "until",
 ]

@@ -19,7 +19,7 @@ from numerics.diagnose.thresholds import thresholds
 from numerics.inputs import InvalidInput, whole_number
 from numerics.logs import Log, Run
 
-__all__ = ["DIAGNOSTICS", "Diagnosis", "diagnose"]
+__all__ = ["DIAGNOSTICS", "Diagnosis", "context_of", "diagnose"]
 
 #: The four diagnostics of theory section 6, in its order.
 DIAGNOSTICS: tuple[Diagnostic, ...] = (coupling, degeneracy, concentration, instability)
@@ -126,7 +126,7 @@ def diagnose(
             f"give a log with {_FEWEST_ROWS} or more"
         )
     return tuple(
-        _diagnosis(run, _told(log, run, evaluation, common, group_size, prompts))
+        _diagnosis(run, context_of(log, run, evaluation, common, group_size, prompts))
         for run in long_enough
     )
 
@@ -135,7 +135,7 @@ def _rows(run: Run) -> int:
     return len(run.series("reward")[0]) if run.has("reward") else 0
 
 
-def _told(
+def context_of(
     log: Log, run: Run, evaluation: Log | None, common: Context,
     group_size: int | None, prompts: int | None,
 ) -> Context:  # fmt: skip
