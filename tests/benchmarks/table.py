@@ -27,6 +27,7 @@ ROWS = (
     "variance",
     "certified",
     "fitting",
+    "audits",
     "growth",
     "imports",
 )
