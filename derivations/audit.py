@@ -14,12 +14,12 @@ from typing import TypeVar
 
 import sympy as sp
 
-from derivations.claim import Claim, Relation, Verdict
-from derivations.claim_file import ClaimFileError, read_claims
+from derivations.claim import Claim, Relation, Verdict, VerdictWord
+from derivations.claim_file import ClaimFileError, read_rows
 from derivations.decide import as_printed, decide
 from derivations.explain import Explanation, explain
-from derivations.formula import Formula, FormulaError, parse_formula
-from derivations.notation import quantity
+from derivations.formula import Formula, FormulaError, parse_formula, render
+from derivations.notation import QUANTITIES, quantity
 from derivations.targets import TARGETS, Target, TargetError
 from derivations.targets.base import Setting
 from derivations.update import nearest
@@ -43,6 +43,36 @@ class Audited:
         """Whether the verdict is the one the claim's author expects."""
         return self.verdict.word is self.claim.expect
 
+    @property
+    def differs(self) -> str:
+        """Derived minus printed for a reader; empty where that is zero all over the domain.
+
+        So it is of every equation that holds, whatever else the algebra makes of the difference.
+        """
+        verdict = self.verdict
+        equal = self.claim.relation is Relation.EXACT and verdict.word is VerdictWord.HOLDS
+        return "" if equal or verdict.difference == "0" else verdict.difference
+
+    @property
+    def in_vain(self) -> str:
+        """What was tried and did not make a refuted claim true, in words; empty where some did."""
+        near = self.explanation
+        if near.readings or not near.tried:
+            return ""
+        return f"none of {near.tried} other conventions makes it true"
+
+    @property
+    def as_read(self) -> str:
+        """The printed formula in the theory's symbols; names that are used otherwise are told."""
+        formula = read_formula(self.claim)
+        read = render(formula.relations or formula.expression)
+        used = [
+            f"{printed} for {meant}"
+            for printed, meant in self.claim.symbols.items()
+            if printed in QUANTITIES and printed != meant and meant in formula.symbols
+        ]
+        return f"{read}; the file prints {' and '.join(used)}" if used else read
+
     def json(self) -> dict[str, object]:
         """Return the row as plain data."""
         claim, verdict = self.claim, self.verdict
@@ -55,6 +85,7 @@ class Audited:
             "counterexample": dict(verdict.counterexample) or None,
             "quantity": claim.quantity,
             "says": claim.says,
+            "as_read": self.as_read,
             "relation": claim.relation.value,
             "model": dict(self.conventions),
             "expect": claim.expect.value,
@@ -71,11 +102,12 @@ class Audited:
 
 
 _Job = tuple[str, Claim, bool]
+_Outcome = tuple[Audited | None, tuple[str, ...]]
 
 
 def audit_files(
     paths: Iterable[str | Path],
-    spread: Callable[[Callable[[_Job], Audited], Sequence[_Job]], Iterable[Audited]] = map,
+    spread: Callable[[Callable[[_Job], _Outcome], Sequence[_Job]], Iterable[_Outcome]] = map,
     *,
     explained: bool = False,
 ) -> list[Audited]:
@@ -95,37 +127,60 @@ def audit_files(
     Raises
     ------
     ClaimFileError
-        Naming the file and the claim that cannot be judged as written.
+        Naming the file and every claim that cannot be judged as written, one line each.
     """
-    claims = [(str(path), claim) for path in paths for claim in read_claims(path)]
-    seen: dict[str, str] = {}
+    claims, refusals = _read(paths)
     for path, claim in claims:
-        if claim.id in seen:
-            raise ClaimFileError(
-                f"{path}: claim {claim.id!r}: the id is used in {seen[claim.id]} too; "
-                "ids are permanent names"
-            )
-        seen[claim.id] = path
-        _named(path, claim, partial(_prepare, claim))
-    return list(spread(_job, [(path, claim, explained) for path, claim in claims]))
+        refusals += _tried(path, claim, partial(_prepare, claim))[1]
+    if refusals:
+        raise ClaimFileError(*refusals)
+    outcomes = list(spread(_job, [(path, claim, explained) for path, claim in claims]))
+    refusals = [refusal for _, refused in outcomes for refusal in refused]
+    if refusals:
+        raise ClaimFileError(*refusals)
+    return [audited for audited, _ in outcomes if audited is not None]
 
 
-def _job(job: _Job) -> Audited:
+def _read(paths: Iterable[str | Path]) -> tuple[list[tuple[str, Claim]], list[str]]:
+    """Read every file; return the claims that can be read, and what is refused of the others."""
+    claims: list[tuple[str, Claim]] = []
+    refusals: list[str] = []
+    seen: dict[str, str] = {}
+    for path in map(str, paths):
+        try:
+            read, refused = read_rows(path)
+        except ClaimFileError as error:
+            refusals += error.refusals
+            continue
+        refusals += refused
+        for claim in read:
+            if claim.id in seen:
+                refusals.append(
+                    f"{path}: claim {claim.id!r}: the id is used in {seen[claim.id]} too; "
+                    "ids are permanent names"
+                )
+            else:
+                seen[claim.id] = path
+                claims.append((path, claim))
+    return claims, refusals
+
+
+def _job(job: _Job) -> _Outcome:
     """Judge one claim of a file; by name, so that another process can."""
     path, claim, explained = job
-    audited = _named(path, claim, partial(judge_claim, claim, explained=explained))
-    return replace(audited, file=path)
+    audited, refused = _tried(path, claim, partial(judge_claim, claim, explained=explained))
+    return replace(audited, file=path) if audited is not None else None, refused
 
 
 _T = TypeVar("_T")
 
 
-def _named(path: str, claim: Claim, work: Callable[[], _T]) -> _T:
-    """Do `work`, naming the file and the claim in what it refuses."""
+def _tried(path: str, claim: Claim, work: Callable[[], _T]) -> tuple[_T | None, tuple[str, ...]]:
+    """Return the result of `work`, or what it refuses, with the file and the claim named."""
     try:
-        return work()
+        return work(), ()
     except (TargetError, FormulaError, ClaimFileError) as error:
-        raise ClaimFileError(f"{path}: claim {claim.id!r}: {error}") from error
+        return None, (f"{path}: claim {claim.id!r}: {error}",)
 
 
 def judge_claim(claim: Claim, *, explained: bool = False) -> Audited:

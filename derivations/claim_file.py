@@ -20,7 +20,7 @@ from derivations.targets import TARGETS
 from derivations.update import nearest
 from derivations.vocabulary import legal_name
 
-__all__ = ["ClaimFileError", "read_claims", "read_tables"]
+__all__ = ["ClaimFileError", "read_claims", "read_rows", "read_tables"]
 
 _KEYS = (
     "id",
@@ -44,7 +44,20 @@ _REQUIRED = ("id", "quantity", "says", "relation")
 
 
 class ClaimFileError(ValueError):
-    """A claim file, or a claim in it, cannot be read as written."""
+    """A claim file, or a claim in it, cannot be read as written.
+
+    Attributes
+    ----------
+    refusals : tuple of str
+        Every reason, one line a claim; the first is the message.
+    """
+
+    def __init__(self, *refusals: str) -> None:
+        super().__init__(*refusals)
+        self.refusals = refusals
+
+    def __str__(self) -> str:
+        return self.refusals[0]
 
 
 class _Decimal(str):
@@ -81,7 +94,21 @@ def read_claims(path: str | Path) -> list[Claim]:
     Raises
     ------
     ClaimFileError
-        On anything that is not a claim as documented, naming the file and the claim.
+        On anything that is not a claim as documented, naming the file and every such claim.
+    """
+    claims, refusals = read_rows(path)
+    if refusals:
+        raise ClaimFileError(*refusals)
+    return claims
+
+
+def read_rows(path: str | Path) -> tuple[list[Claim], list[str]]:
+    """Return the claims of a TOML file, and what is refused of the others, a line each.
+
+    Raises
+    ------
+    ClaimFileError
+        If the file as a whole cannot be read.
     """
     tables = read_tables(path)
     for name in tables:
@@ -98,21 +125,23 @@ def read_claims(path: str | Path) -> list[Claim]:
     if not isinstance(rows, list) or not rows:
         raise ClaimFileError(f"{path}: no claims; write one or more [[claim]] tables")
     claims: list[Claim] = []
+    refusals: list[str] = []
     seen: set[str] = set()
     for number, row in enumerate(rows, 1):
         name = row.get("id", f"number {number}") if isinstance(row, dict) else f"number {number}"
         where = f"{path}: claim {str(name)[:60]!r}"
-        if not isinstance(row, dict):
-            raise ClaimFileError(f"{where}: is not a table")
         try:
+            if not isinstance(row, dict):
+                raise ClaimFileError("is not a table")
             claim = claim_from(row, shared)
+            if claim.id in seen:
+                raise ClaimFileError("the id is used twice; ids are permanent names")
         except (ClaimFileError, DomainError, FormulaError) as error:
-            raise ClaimFileError(f"{where}: {error}") from error
-        if claim.id in seen:
-            raise ClaimFileError(f"{where}: the id is used twice; ids are permanent names")
-        seen.add(claim.id)
-        claims.append(claim)
-    return claims
+            refusals.append(f"{where}: {error}")
+        else:
+            seen.add(claim.id)
+            claims.append(claim)
+    return claims, refusals
 
 
 def claim_from(row: Mapping[str, Any], shared: Mapping[str, str] = _NONE) -> Claim:

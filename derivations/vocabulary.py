@@ -12,6 +12,7 @@ from dataclasses import replace
 import sympy as sp
 
 from derivations.formula import Formula, FormulaError
+from derivations.formula.language import CONSTANTS, FUNCTIONS
 from derivations.notation import QUANTITIES, quantity
 from derivations.update import nearest
 
@@ -34,10 +35,16 @@ def legal_name(printed: str, meant: object) -> str:
     Raises
     ------
     FormulaError
-        If the printed name cannot stand in a formula, or the meant one is not the theory's.
+        If the printed name cannot stand in a formula or is a word of the language, or the meant
+        one is not the theory's.
     """
     if not printed.isidentifier() or not printed.isascii() or len(printed) > 40:
         raise FormulaError(f"symbols: {printed[:40]!r} is no name; use letters, digits and _")
+    if printed in (*CONSTANTS, *FUNCTIONS, "and"):
+        raise FormulaError(
+            f"symbols: {printed} is a word of every formula and cannot be renamed; "
+            "print the quantity by another name"
+        )
     if not isinstance(meant, str) or meant not in QUANTITIES:
         raise FormulaError(
             f"symbols: {printed} = {meant!r} is no quantity{nearest(str(meant), QUANTITIES)} "

@@ -16,7 +16,7 @@ PIECES = [
     *NAMES,
     *FUNCTIONS,
     *(f"{name}(" for name in FUNCTIONS),
-    *("0", "1", "2", "9", "0.5", "1e-3", "64", "pi", "π", "μ", "e"),
+    *("0", "1", "2", "9", "0.5", "1e-3", "64", "pi", "π", "μ", "e", ".", "√", "½", "xd"),
     *("and", "**", "<=", ">=", "==", *"+-*/^()()<>=,≤−·²³"),
     *("lambda", "__class__", "\\frac", *".';:[]{}\0\u202e\n"),
 ]
@@ -47,6 +47,24 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 @given(st.lists(st.sampled_from(PIECES), max_size=25), st.sampled_from(["", " "]))
 def test_any_sequence_of_tokens_is_read_or_refused(pieces: list[str], gap: str) -> None:
     check_total(gap.join(pieces))
+
+
+LATEX = [
+    *NAMES,
+    *"{}$^_()[]|12.,½²٣+-*/<= ",
+    "\\over",
+    "\\frac",
+    "\\sqrt",
+    "\\cdot",
+    "\\mu",
+    "\\rm",
+]
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(LATEX), max_size=25))
+def test_any_sequence_of_latex_is_read_or_refused(pieces: list[str]) -> None:
+    check_total("".join(pieces))
 
 
 operands = st.recursive(

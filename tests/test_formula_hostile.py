@@ -11,6 +11,7 @@ import pytest
 import sympy as sp
 
 from derivations.formula import Formula, FormulaError, parse_formula
+from derivations.formula.bounded import BoundedAlgebra, Refused
 
 NAMES = ("mu", "x", "d", "N", "s", "delta")
 REAL = {name: sp.Symbol(name, real=True) for name in NAMES}
@@ -50,11 +51,19 @@ def is_one_printable_line(message: str) -> bool:
         ("e**x", "write exp(1)", 0),
         ("x < 1 or x > 2", "only 'and' joins comparisons", 6),
         ("not x < 1", "only 'and' joins comparisons", 0),
-        ("x d", "a product needs its sign; write x*d", 2),
-        ("2x", "write 2*x", 1),
-        ("2(1 + mu)", "write 2*(...)", 1),
-        ("x(1 + mu)", "write x*(...)", 1),
-        ("(x)(d)", "write (...)*(...)", 3),
+        ("x 2", "a product needs its sign; write x*2", 2),
+        ("(1 + mu)2", "write (...)*2", 8),
+        ("2½", "unexpected '1/2'", 1),
+        (".", "the formula is empty", None),
+        ("1..5", "unexpected '.5'", 2),
+        (r"\mu \cdot .", "ends where a value is expected", 11),
+        (r"\frac{.}{2}", "unexpected '.'", 6),
+        (r"\mu..", "unexpected '.'", 3),
+        (r"\mu\frac.5x", "write a decimal here in braces", 8),
+        (r"\mu٣", "unexpected", 3),
+        ("f(x)", "unknown name 'f'", 0),
+        ("f(1 - x)", "unknown name 'f'", 0),
+        ("xsqrt(d)", "unknown name 'xsqrt'", 0),
         ("1.2.3", "unexpected '.3'", 3),
         ("sqrt x", "sqrt is a function; write sqrt(...)", 0),
         ("sqrt(x, d)", "sqrt takes 1 argument, not 2", 0),
@@ -117,6 +126,12 @@ def test_refusal_says_what_and_where(text: str, said: str, position: int | None)
     if position is not None:
         assert error.position == position
         assert f"(character {position + 1} of " in str(error)
+
+
+@pytest.mark.parametrize("literal", [".", "", "1.2.3", "²", "e5", "x"])
+def test_what_is_no_number_is_refused_by_the_algebra_too(literal: str) -> None:
+    with pytest.raises(Refused, match="is not a number"):
+        BoundedAlgebra().number(literal)
 
 
 def test_error_keeps_the_text_and_survives_pickling() -> None:
@@ -192,6 +207,15 @@ CODE = [
     "\\newcommand{\\a}{\\a}\\a",
     "\\catcode`x=0",
     "\\csname x\\endcsname",
+    "\\frac{.}{2}",
+    "\\mu \\cdot .",
+    "x..d",
+    "\\sqrt[x",
+    "\\over",
+    "{x \\over d \\over 2}",
+    "√",
+    "√√x",
+    "½½",
 ]
 CHARACTERS = [
     "x\0",
@@ -271,6 +295,14 @@ SIZE = [
     "x < " * 3_000 + "x",
     "x + " * 2_400 + "x",
     "x" * 10_001,
+    "xd" * 5_000,
+    "$" + "x" * 9_990 + "$",
+    "{" + "x" * 1_000 + "}" * 6,
+    ("{" + "x" * 1_600 + "}") * 6,
+    "η" * 10_000,
+    "xd " * 1_500,
+    "√(" * 900 + "x" + ")" * 900,
+    "{x \\over " * 900 + "d" + "}" * 900,
     "x" * 1_000_000,
     "(" * 1_000_000,
     "9" * 1_000_000,

@@ -44,6 +44,19 @@ def read(text: str) -> object:
         (r"\operatorname{atan2}(x, d)", "atan2(x, d)"),
         (r"\frac{\eta S}{2K\left((1-\mu)-x_s d\right)}", "eta*S/(2*K*((1 - mu) - x_s*d))"),
         (r"\dfrac{d^{d}}{(d+1)^{d+1}}", "d**d/(d + 1)**(d + 1)"),
+        (r"1-\mu-xd.", "1 - mu - x*d"),
+        (r"\frac{1-\mu}{d},", "(1 - mu)/d"),
+        (r"$1-\mu$.", "1 - mu"),
+        (r"\[ 1-\mu . \]", "1 - mu"),
+        (r"1-\mu\,", "1 - mu"),
+        (r"\bigl(1-\mu\bigr)\Bigl[x\Bigr]\big(d\big)", "(1 - mu)*x*d"),
+        (r"p_{\rm ref} - p_{\rm{ref}}", "0"),
+        (r"{1-\mu \over d}", "(1 - mu)/d"),
+        (r"1-\mu \over d", "(1 - mu)/d"),
+        (r"\left({1 \over 2x}\right)^2", "(1/(2*x))**2"),
+        (r"2\sqrt[3]{x+d}\mu", "2*(x + d)**(1/3)*mu"),
+        (r"\sqrt[3]x", "x**(1/3)"),
+        (r"½\mu²", "mu**2/2"),
         (r"a", None),
         ("ηK", "eta*K"),
         ("2η(1−μ)", "2*eta*(1 - mu)"),
@@ -90,7 +103,10 @@ def test_two_readings_are_both_printed(text: str, readings: tuple[str, str]) -> 
         ("$x^2^3$", "two superscripts"),
         (r"$x^2_s$", "a subscript belongs"),
         (r"\sin^2 x", "no script stands on a function"),
-        (r"\sqrt[3]{x}", "write a root as a power"),
+        (r"{1 \over 2 \over 3}", "stands once"),
+        (r"{\over 2}", "stands once"),
+        (r"\sqrt[3", "not closed"),
+        ("$2½$", "two numbers side by side"),
         (r"\mathrm{}", "a name in braces"),
         ("{" * 100 + "x" + "}" * 100, "nested"),
         (r"\frac" * 3000, "."),
@@ -103,7 +119,19 @@ def test_refusals_say_why(text: str, reason: str | None) -> None:
         read(text)
 
 
-PIECES = st.sampled_from([*"\\{}$^_()[]|xd12+-*/<=, ", r"\frac", r"\left", r"\right", r"\mu"])
+PIECES = st.sampled_from(
+    [
+        *"\\{}$^_()[]|xd12.½²+-*/<=, ",
+        r"\frac",
+        r"\left",
+        r"\right",
+        r"\mu",
+        r"\over",
+        r"\sqrt",
+        r"\rm",
+        r"\bigl",
+    ]
+)
 
 
 @given(st.lists(PIECES).map("".join))

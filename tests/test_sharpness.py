@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from derivations.audit import Audited, judge_claim
 from derivations.claim_file import claim_from
+from numerics.cli import main
 from numerics.report.sharpness import in_words, sharpness
 
 
@@ -54,3 +57,18 @@ def test_a_condition_that_never_fails_has_no_border() -> None:
 def test_other_claims_have_none() -> None:
     assert sharpness(judged("x < 1 - mu", "exact", model={"lag": 1})) == ()
     assert in_words(()) == ()
+
+
+def test_an_audit_tells_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "claims.toml"
+    path.write_text(
+        '[[claim]]\nid = "rule"\nquantity = "threshold"\nrelation = "sufficient"\n'
+        'says = "x*d < 1 - mu"\n'
+        'model = { optimizer = "heavy-ball", lag_model = "constant", lag = 2 }\n'
+    )
+    assert main(["audit", str(path), "--html", str(tmp_path / "page.html")]) == 0
+    assert "sharp?    mu = 0: 1.236 at 2 steps" in capsys.readouterr().out
+    assert "mu = 0: 1.236 at 2 steps" in (tmp_path / "page.html").read_text("utf-8")
+    assert main(["audit", str(path), "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert [point["lag"] for point in row["sharpness"]] == [2, 2, 2]

@@ -30,6 +30,11 @@ def audited(folder: Path, claim: str, symbols: str = "") -> Audited:
         ("damping", r"1-\beta_1-\alpha K \ell", '[symbols]\nl = "d"'),
         ("mass", r"\frac{1+\mu}{2}\delta^2 + \frac{\eta K d^2}{2}\delta^2", ""),
         ("stiffness", r"\frac{\eta^2 K^2}{\eta K}", ""),
+        ("damping", "1 − μ − ηKd.", ""),
+        ("damping", "1-mu-lr K lag", ""),
+        ("damping", r"1-\mu-\eta K\,K_{\rm ref},", ""),
+        ("mass", r"{(1+\mu) + \eta K d^2 \over 2}\delta^2.", ""),
+        ("mass", "½(1+μ+ηKd²)δ²", ""),
     ],
 )
 def test_a_formula_as_people_have_it(
@@ -64,6 +69,10 @@ def test_a_printed_name_works_in_a_domain_too(tmp_path: Path) -> None:
         ("says = 'x'\nsymbols = { y = 'q' }", "y = 'q' is no quantity"),
         ("says = 'x'\nsymbols = { 'a b' = 'x' }", "is no name"),
         ("says = 'x'\nsymbols = { y = 3 }", "y = 3 is no quantity"),
+        ("says = 'pi'\nsymbols = { pi = 'x' }", "pi is a word of every formula"),
+        ("says = 'sqrt(2)'\nsymbols = { sqrt = 'x' }", "sqrt is a word of every formula"),
+        ("says = 'x'\nsymbols = { and = 'x' }", "and is a word of every formula"),
+        ("says = 'K(p)'\nsymbols = { p = 'x' }", "K\\*p or the value of K at p"),
         ("says = 'x'\nsymbols = 'y = x'", "must be a table"),
     ],
 )
@@ -77,3 +86,13 @@ def test_what_cannot_be_brought_to_the_theory_is_refused(
 def test_the_table_of_a_file_is_checked(tmp_path: Path) -> None:
     with pytest.raises(ClaimFileError, match="is no quantity"):
         audited(tmp_path, f"quantity = 'mass'\nsays = 'x'\n{CONSTANT}", "[symbols]\nlam = 'Z'")
+
+
+def test_a_name_with_another_meaning_is_told(tmp_path: Path) -> None:
+    row = audited(
+        tmp_path,
+        f"quantity = 'damping'\nsays = '1 - x - mu*d'\n{CONSTANT}",
+        "[symbols]\nmu = 'x'\nx = 'mu'",
+    )
+    assert row.verdict.word.value == "holds"
+    assert row.as_read == "1 - mu - d*x; the file prints mu for x and x for mu"

@@ -78,7 +78,10 @@ class BoundedAlgebra:
         size = exponent.lstrip("+-0")
         if len(size) > len(str(DECIMAL_EXPONENT)) or int(size or 0) > DECIMAL_EXPONENT:
             raise Refused(f"the exponent of a decimal is at most {DECIMAL_EXPONENT}")
-        value = Fraction(literal)
+        try:
+            value = Fraction(literal)
+        except ValueError:
+            raise Refused(f"{quote(literal)} is not a number") from None
         return self._evaluate(sp.Rational, value.numerator, value.denominator)
 
     def sum(self, terms: Sequence[sp.Expr]) -> sp.Expr:

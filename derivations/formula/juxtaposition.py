@@ -7,14 +7,29 @@ from collections.abc import Sequence
 from derivations.formula.errors import FormulaError
 from derivations.formula.spelling import Token
 
-__all__ = ["ends_operand", "product_sign"]
+__all__ = ["MAX_TOKENS", "ends_operand", "product_sign", "refuse_many"]
+
+MAX_TOKENS = 2_000
 
 _ENDS_PRODUCT = frozenset(("+", "-", ",", "and", "<", "<=", ">", ">=", "=="))
+_GROUP = "(...)"
 
 
 def ends_operand(token: Token) -> bool:
     """Whether an operand may end with `token`, so that another beside it is a product."""
     return token.kind in ("number", "name", "superscript") or token.text == ")"
+
+
+def refuse_many(made: Sequence[Token], text: str) -> None:
+    r"""Refuse more than `MAX_TOKENS` tokens: a sign is put in time proportional to those before it.
+
+    Raises
+    ------
+    FormulaError
+        Naming the limit.
+    """
+    if len(made) > MAX_TOKENS + 1:
+        raise FormulaError(f"a formula has at most {MAX_TOKENS} tokens", text, made[-2].position)
 
 
 def product_sign(made: Sequence[Token], right: str, text: str, position: int) -> Token:
@@ -23,20 +38,42 @@ def product_sign(made: Sequence[Token], right: str, text: str, position: int) ->
     Raises
     ------
     FormulaError
-        After a slash: ``1/2x`` is read as (1/2)x by some and as 1/(2x) by others.
+        After a slash or a caret: ``1/2x`` is read as (1/2)x by some and as 1/(2x) by others,
+        ``x^2d`` as (x^2)d and as x^(2d).
     """
     product = _product(made)
+    readings: tuple[str, str] | None = None
     signs = [place for place, token in enumerate(product) if token.text in ("*", "/")]
+    caret = _caret(product)
     if signs and product[signs[-1]].text == "/":
         before, after = product[: signs[-1]], product[signs[-1] + 1 :]
         numerator, denominator = _spelt(before), _spelt(after)
-        raise FormulaError(
-            f"two readings: ({numerator}/{denominator})*{right} or "
-            f"{numerator}/({denominator}*{right}); write the one that is meant",
-            text,
-            position,
+        readings = (
+            f"({numerator}/{denominator})*{right}",
+            f"{numerator}/({denominator}*{right})",
         )
+    elif caret is not None:
+        base, exponent = _spelt(product[:caret]), _spelt(product[caret + 1 :])
+        readings = f"{base}**{exponent}*{right}", f"{base}**({exponent}*{right})"
+    if readings is not None:
+        reason = f"two readings: {' or '.join(readings)}; write the one that is meant"
+        raise FormulaError(reason, text, position)
     return Token("operator", "*", position)
+
+
+def _caret(product: Sequence[Token]) -> int | None:
+    """Return the place of the power sign whose exponent, without parentheses, ends `product`."""
+    place = len(product) - 1
+    while place > 0 and product[place].kind == "superscript":
+        place -= 1
+    called = place > 0 and product[place].text == _GROUP and product[place - 1].kind == "name"
+    place -= called
+    if place >= 0 and product[place].text == _GROUP:
+        return None
+    place -= 1
+    while place >= 0 and product[place].text in ("+", "-"):
+        place -= 1
+    return place if place >= 0 and product[place].text == "**" else None
 
 
 def _product(made: Sequence[Token]) -> list[Token]:
@@ -45,7 +82,8 @@ def _product(made: Sequence[Token]) -> list[Token]:
     for place in range(len(made) - 1, -1, -1):
         token = made[place]
         depth += (token.text == ")") - (token.text == "(")
-        if depth < 0 or (depth == 0 and token.text in _ENDS_PRODUCT):
+        signed = place > 0 and made[place - 1].text in ("**", "*", "/")  # a sign, not a sum
+        if depth < 0 or (depth == 0 and token.text in _ENDS_PRODUCT and not signed):
             return _outer(made[place + 1 :])
     return _outer(made)
 
@@ -60,7 +98,7 @@ def _outer(tokens: Sequence[Token]) -> list[Token]:
             if depth == 0:
                 continue
         if depth == 0:
-            result.append(token if token.text != "(" else Token("name", "(...)", token.position))
+            result.append(token if token.text != "(" else Token("name", _GROUP, token.position))
         depth += token.text == "("
     return result
 

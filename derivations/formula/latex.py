@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass
 from typing import NoReturn
 
 from derivations.formula.errors import FormulaError, quote
-from derivations.formula.juxtaposition import ends_operand, product_sign
+from derivations.formula.juxtaposition import ends_operand, product_sign, refuse_many
+from derivations.formula.latex_pieces import Piece, is_number, is_superscript, pieces_of
 from derivations.formula.latex_table import (
     CLOSING,
     FRACTIONS,
@@ -22,26 +22,21 @@ from derivations.formula.latex_table import (
     KNOWN,
     LETTERS,
     OPENING,
+    OVER,
     SIGNS,
-    SPACES,
+    SWITCHES,
     WORDS,
 )
-from derivations.formula.spelling import GREEK, OPERATORS, Kind, Token
+from derivations.formula.spelling import (
+    GREEK,
+    OPERATORS,
+    SUPERSCRIPTS,
+    VULGAR_FRACTIONS,
+    Kind,
+    Token,
+)
 
 MAX_DEPTH = 60  # of groups in groups
-
-_PIECE = re.compile(r"\\[A-Za-z]+|\\.|[0-9]+(?:\.[0-9]+)?|\.[0-9]+|\s+|.", re.DOTALL)
-
-
-def is_latex(text: str) -> bool:
-    """Whether `text` is spelt in LaTeX: the plain language has none of these marks."""
-    return any(mark in text for mark in ("\\", "{", "}", "$", "^*"))
-
-
-@dataclass(frozen=True)
-class _Piece:
-    text: str
-    position: int
 
 
 def latex_tokens(text: str) -> list[Token]:
@@ -62,46 +57,42 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        body = _without_math_signs(text)
-        self.pieces = [
-            _Piece(found.group(), found.start() + text.index(body))
-            for found in _PIECE.finditer(body)
-            if not found.group().isspace() and found.group() not in SPACES
-        ]
+        self.pieces = pieces_of(text)
         self.index = 0
         self.made: list[Token] = []
 
     # -- reading pieces
 
     @property
-    def next(self) -> _Piece:
+    def next(self) -> Piece:
         if self.index < len(self.pieces):
             return self.pieces[self.index]
-        return _Piece("", len(self.text))
+        return Piece("", len(self.text))
 
-    def take(self) -> _Piece:
+    def take(self) -> Piece:
         piece = self.next
         self.index += 1
         return piece
 
-    def refuse(self, reason: str, piece: _Piece) -> NoReturn:
+    def refuse(self, reason: str, piece: Piece) -> NoReturn:
         raise FormulaError(reason, self.text, piece.position)
 
     # -- writing tokens
 
-    def emit(self, kind: Kind, text: str, piece: _Piece) -> None:
+    def emit(self, kind: Kind, text: str, piece: Piece) -> None:
         self.made.append(Token(kind, text, piece.position))
+        refuse_many(self.made, self.text)
 
-    def operand_begins(self, piece: _Piece, start: int) -> None:
+    def operand_begins(self, piece: Piece, start: int) -> None:
         """Write the product sign that juxtaposition leaves out."""
         if len(self.made) == start or not ends_operand(self.made[-1]):
             return
-        if self.made[-1].kind == "number" and piece.text[0].isdigit():
+        if self.made[-1].kind == "number" and (is_number(piece) or piece.text in VULGAR_FRACTIONS):
             self.refuse("two numbers side by side; write the sign between them", piece)
         sign = product_sign(self.made[start:], self._shown(piece), self.text, piece.position)
         self.made.append(sign)
 
-    def _shown(self, piece: _Piece) -> str:
+    def _shown(self, piece: Piece) -> str:
         return quote(piece.text)[1:-1] if piece.text not in OPENING else "(...)"
 
     # -- the grammar
@@ -111,6 +102,7 @@ class _Reader:
         if depth > MAX_DEPTH:
             self.refuse(f"groups are nested at most {MAX_DEPTH} deep", self.next)
         opened, start = self.next, len(self.made)
+        over = 0
         while self.next.text != (until or ""):
             piece = self.next
             if piece.text == "":
@@ -121,9 +113,20 @@ class _Reader:
                 self.emit("operator", OPERATORS.get(sign, sign), piece)
             elif self._is_and():
                 self.emit("operator", "and", piece)
+            elif piece.text == OVER:
+                over += 1
+                if over > 1 or len(self.made) == start:
+                    self.refuse(r"\over stands once between two terms of a group", piece)
+                self.made.insert(start, Token("operator", "(", opened.position))
+                for sign in (")", "/", "("):
+                    self.emit("operator", sign, piece)
+                start = len(self.made)
+                self.take()
             else:
                 self.operand(start, depth)
-        self.take()
+        closed = self.take()
+        if over:
+            self.emit("operator", ")", closed)
 
     def _is_and(self) -> bool:
         words = [piece.text for piece in self.pieces[self.index : self.index + 6]]
@@ -154,8 +157,10 @@ class _Reader:
             self.emit("operator", ")", piece)
         elif piece.text == "{" or piece.text == r"\left" or piece.text in OPENING:
             self.bracket(depth)
-        elif piece.text[0].isdigit() or piece.text[0] == ".":
+        elif is_number(piece):
             self.emit("number", self.take().text, piece)
+        elif piece.text in VULGAR_FRACTIONS:
+            self.emit("number", VULGAR_FRACTIONS[self.take().text], piece)
         else:
             self.emit("name", self.name(), piece)
         self.scripts(first, depth)
@@ -163,9 +168,14 @@ class _Reader:
     def scripts(self, first: int, depth: int) -> None:
         r"""Read ``^...`` and ``_...``: a star or a subscript belongs to a name, else a power."""
         powers = 0
-        while self.next.text in ("^", "_"):
+        while self.next.text in ("^", "_") or is_superscript(self.next):
             piece = self.take()
-            if self._is_star() and len(self.made) == first + 1 and self.made[-1].kind == "name":
+            if is_superscript(piece):
+                powers += 1
+                if powers > 1:
+                    self.refuse("two superscripts; write the inner one in braces", piece)
+                self.emit("superscript", piece.text.translate(SUPERSCRIPTS), piece)
+            elif self._is_star() and len(self.made) == first + 1 and self.made[-1].kind == "name":
                 name = self.made.pop()
                 self.made.append(Token("name", f"{name.text}_star", name.position))
             elif piece.text == "_":
@@ -179,7 +189,7 @@ class _Reader:
                     self.refuse("two superscripts; write the inner one in braces", piece)
                 self.emit("operator", "**", piece)
                 digits = self.next.text
-                if digits.isdigit() and len(digits) > 1:
+                if len(digits) > 1 and digits[0].isdigit() and is_number(self.next):
                     both = f"x^{{{digits}}} or x^{digits[0]}*{digits[1:]}"
                     self.refuse(f"two readings: {both}; write one of them", self.next)
                 self.argument(depth)
@@ -191,7 +201,7 @@ class _Reader:
         if piece.text == "{":
             self.take()
             self.sequence("}", depth + 1)
-        elif piece.text[:1].isdigit():
+        elif is_number(piece):
             self.emit("number", self._one_digit(), piece)
         elif piece.text in LETTERS or (len(piece.text) == 1 and piece.text.isalpha()):
             self.emit("name", self.name(), piece)
@@ -218,7 +228,7 @@ class _Reader:
             self.sequence(closing, depth + 1)
         self.emit("operator", ")", opened)
 
-    def _absolute(self, opened: _Piece) -> None:
+    def _absolute(self, opened: Piece) -> None:
         if opened.text in ("|", r"\lvert"):
             self.emit("name", "abs", opened)
 
@@ -229,8 +239,8 @@ class _Reader:
         if self.next.text in ("^", "_"):
             self.refuse(f"write ({piece.text} x)^n; no script stands on a function", self.next)
         if name == "sqrt" and self.next.text == "[":
-            self.refuse(r"write a root as a power, such as x^{1/3}", self.next)
-        if self.next.text == "{":
+            self._root(piece, depth)
+        elif self.next.text == "{":
             self._wrapped(name, piece, depth)
         elif self.next.text in OPENING or self.next.text == r"\left":
             self.emit("name", name, piece)
@@ -253,7 +263,22 @@ class _Reader:
                     self.next,
                 )
 
-    def _wrapped(self, name: str, piece: _Piece, depth: int) -> None:
+    def _root(self, piece: Piece, depth: int) -> None:
+        r"""Read ``\sqrt[n]{x}`` as x**(1/n)."""
+        opened = self.take()
+        root = len(self.made)
+        for sign in ("**", "(", "1", "/", "("):
+            self.emit("number" if sign == "1" else "operator", sign, opened)
+        self.sequence("]", depth + 1)
+        power = self.made[root:]
+        del self.made[root:]
+        self.emit("operator", "(", piece)
+        self.argument(depth)
+        self.made += power
+        for _ in range(3):
+            self.emit("operator", ")", piece)
+
+    def _wrapped(self, name: str, piece: Piece, depth: int) -> None:
         self.emit("name", name, piece)
         self.argument(depth)
 
@@ -295,7 +320,10 @@ class _Reader:
         opened = self.take()
         parts = []
         while self.next.text not in ("}", ""):
-            parts.append(self._subscript_piece())
+            if self.next.text in SWITCHES and self._following() != "{":
+                self.take()
+            else:
+                parts.append(self._subscript_piece())
         if self.take().text != "}" or not parts:
             self.refuse("a subscript in braces is a name", opened)
         return "".join(parts)
@@ -308,15 +336,17 @@ class _Reader:
             self.take()
             return self.word()
         if re.fullmatch(r"[A-Za-z0-9]+", piece.text):
-            return self._one_digit() if piece.text[0].isdigit() else self.take().text
+            return self._one_digit() if is_number(piece) else self.take().text
         return self.refuse("a subscript is a name of letters and digits", piece)
 
     def _one_digit(self) -> str:
         r"""Take one digit, as TeX does after ``\frac`` and ``^``; the rest stays to be read."""
         piece = self.take()
+        if not piece.text[0].isdigit():
+            self.refuse("write a decimal here in braces", piece)
         if len(piece.text) > 1:
             self.index -= 1
-            self.pieces[self.index] = _Piece(piece.text[1:], piece.position + 1)
+            self.pieces[self.index] = Piece(piece.text[1:], piece.position + 1)
         return piece.text[0]
 
     def _following(self) -> str:
@@ -340,12 +370,3 @@ class _Reader:
                       if self.pieces[i].text == "}"), len(self.pieces))  # fmt: skip
         after = self.pieces[close + 1].text if close + 1 < len(self.pieces) else ""
         return after in OPENING or after == r"\left"
-
-
-def _without_math_signs(text: str) -> str:
-    body = text.strip()
-    for opening, closing in (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]")):
-        enclosed = body.startswith(opening) and body.endswith(closing)
-        if enclosed and len(body) >= len(opening) + len(closing):
-            return body[len(opening) : len(body) - len(closing)]
-    return body

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from derivations.formula.spelling import GREEK
 
+#: What makes a bracket large; its size says nothing.
+_SIZES = {rf"\{size}{side}" for size in ("big", "Big", "bigg", "Bigg") for side in ("", *"lrm")}
 SPACES = frozenset(
-    (r"\ ", r"\,", r"\;", r"\:", r"\!", r"\quad", r"\qquad", r"\displaystyle", "~", "&")
+    (r"\ ", r"\,", r"\;", r"\:", r"\!", r"\quad", r"\qquad", r"\displaystyle", "~", "&", *_SIZES)
 )
 SIGNS = {
     **{sign: sign for sign in "+-*/<>,="},
@@ -29,11 +31,16 @@ FRACTIONS = frozenset((r"\frac", r"\dfrac", r"\tfrac", r"\cfrac"))
 WORDS = frozenset(
     (r"\mathrm", r"\text", r"\mathit", r"\mathsf", r"\mathbf", r"\operatorname", r"\textrm", r"\rm")
 )
+#: A font for the rest of its group, as in ``K_{\rm ref}``.
+SWITCHES = frozenset((r"\rm", r"\it", r"\bf", r"\sf", r"\tt"))
+OVER = r"\over"
 OPENING = {"(": ")", "[": "]", r"\{": r"\}", r"\lvert": r"\rvert"}
 CLOSING = frozenset((*OPENING.values(), "}", r"\right"))
 IN_SUBSCRIPT: dict[str, str] = {
     **LETTERS,
     "*": "star", r"\star": "star", r"\ast": "star", r"\infty": "inf", "+": "p", "-": "m",
 }  # fmt: skip
-_COMMANDS = (SIGNS, FUNCTIONS, LETTERS, FRACTIONS, WORDS, OPENING, (r"\left", r"\right"))
+_COMMANDS = (
+    SIGNS, FUNCTIONS, LETTERS, FRACTIONS, WORDS, OPENING, (r"\left", r"\right", OVER)
+)  # fmt: skip
 KNOWN = sorted({name for table in _COMMANDS for name in table if name.startswith("\\")})

@@ -75,7 +75,9 @@ def parse_formula(text: str, symbols: Mapping[str, sp.Symbol]) -> Formula:
         An expression (``(1 - mu)/2``), or comparisons joined by ``and`` or chained
         (``0 < x < 2*(1 + mu)``). Numbers are exact. Operators and precedence are Python's, ``^``
         is ``**``, ``=`` is ``==``; the functions are the keys of `FUNCTIONS`; ``pi`` is the only
-        constant. Greek letters and the usual Unicode signs are understood.
+        constant. Greek letters and the usual Unicode signs are understood. A product may leave its
+        sign out where that has one reading: ``2(1+mu)``, ``x(1-x)``, ``xd`` of two known names. One
+        full stop or comma at the end is not of the formula.
     symbols : mapping of str to sympy.Symbol
         The allowed names, and the symbol that each stands for.
 

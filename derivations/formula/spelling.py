@@ -3,6 +3,7 @@ r"""What every spelling of a formula shares: the token, the Greek letters, the o
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,6 +15,13 @@ _GREEK = (
     "χ chi  ψ psi  ω omega"
 )
 GREEK: dict[str, str] = {**dict(re.findall(r"(\w) (\w+)", _GREEK)), "\N{MICRO SIGN}": "mu"}
+#: The root sign; how far it reaches is for the reader of plain text to say.
+ROOT = "√"
+VULGAR_FRACTIONS = {
+    sign: unicodedata.normalize("NFKC", sign).replace("\N{FRACTION SLASH}", "/")
+    for sign in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
+}
+SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 OPERATORS = {
     **{operator: operator for operator in ("**", "<=", ">=", "==", *"+-*/()<>,")},
     "^": "**",
@@ -36,3 +44,10 @@ class Token:
     kind: Kind
     text: str
     position: int
+
+
+def without_stop(text: str) -> str:
+    r"""Return `text` without the full stop or comma that ends a displayed formula."""
+    bare = text.rstrip()
+    stop = bare.endswith((".", ",")) and not bare.endswith(("\\.", "\\,"))  # a thin space is none
+    return bare[:-1].rstrip() if stop else bare

@@ -25,7 +25,7 @@ class TokenStream:
     def __init__(self, text: str, names: Collection[str]) -> None:
         self.text = text
         self.names = names
-        self.tokens = tokenize(text)
+        self.tokens = tokenize(text, names)
         self.index = 0
 
     @property

@@ -53,7 +53,7 @@ def _finite_group(
 
         return Value(
             enclose=enclose,
-            text=f"{render(closed)} to leading order in 1/G",
+            text=f"a finite sum for each G; to leading order in 1/G {render(closed)}",
             series=(tiny, derived, reach),
             basis=("prop-10",),
             symbols=(_p, _G),

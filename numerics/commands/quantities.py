@@ -10,6 +10,14 @@ from numerics.commands.output import print_json, table, wrapped
 
 __all__ = ["configure", "run"]
 
+#: Quantities that are derived for one lag model only, or that the other one does not have.
+_ONE_LAG_MODEL = {
+    "autocovariance": "constant",
+    "flip_threshold": "sawtooth",
+    "neimark_sacker_threshold": "sawtooth",
+}
+_STEPS = {"constant": "lag", "sawtooth": "refresh"}
+
 
 def configure(parser: Parser) -> None:
     """Declare the flags."""
@@ -42,11 +50,12 @@ def _row(name: str) -> dict[str, Any]:
     from derivations.update import LAG_MODELS, OPTIMIZERS
 
     target = TARGETS[name]
+    lag_models = [m for m in LAG_MODELS if m == _ONE_LAG_MODEL.get(name, m)]
     update = {
         "optimizer": list(OPTIMIZERS),
-        "lag_model": list(LAG_MODELS),
+        "lag_model": lag_models,
         "stale_share": "any number; 1 if left out",
-        "lag or refresh": "a whole number; every one if left out",
+        " or ".join(_STEPS[m] for m in lag_models): "a whole number; every one if left out",
     }
     own = {choice: list(allowed) for choice, allowed in target.choices.items()}
     return {

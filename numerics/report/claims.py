@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from numerics.report.evidence import MARKS, about, badge, evidence, formula, terms, text
+from numerics.pages import terms, text
+from numerics.report.evidence import MARKS, about, badge, evidence, formula
 from numerics.report.run import Report
 
 if TYPE_CHECKING:

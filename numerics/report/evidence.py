@@ -1,34 +1,20 @@
-r"""One verdict on a page: its mark, its evidence, and the formula as mathematics.
-
-Everything that is put into the page is escaped where it is put, by `text`.
-"""
+r"""One verdict on a page: its mark, its evidence, and the formula as mathematics."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from typing import TYPE_CHECKING
 
 from derivations import typeset
 from derivations.audit import read_formula
+from numerics.pages import text
 
 if TYPE_CHECKING:
     from derivations.audit import Audited
 
-__all__ = ["MARKS", "about", "badge", "evidence", "formula", "terms", "text"]
+__all__ = ["MARKS", "about", "badge", "evidence", "formula"]
 
 MARKS = {"holds": "✓ holds", "refuted": "✗ refuted", "undecided": "? undecided"}
-
-
-def text(words: object) -> str:
-    """Return `words` for use inside an element or an attribute."""
-    return escape(str(words))
-
-
-def terms(rows: Mapping[str, str]) -> str:
-    """Return names and what they stand for."""
-    items = "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in rows.items())
-    return f'<dl class="terms">{items}</dl>'
 
 
 def badge(audited: Audited) -> str:
@@ -66,7 +52,7 @@ def evidence(audited: Audited, on_the_map: Mapping[str, str]) -> str:
     formulas = (
         ("printed", claim.says),
         ("derived", verdict.derived),
-        ("derived − printed", verdict.difference if verdict.difference != "0" else ""),
+        ("derived − printed", audited.differs),
         ("printed / derived", audited.explanation.ratio),
         ("fails at", point),
     )

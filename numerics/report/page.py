@@ -1,23 +1,21 @@
 r"""The report as one HTML page that needs nothing but itself.
 
-Everything that is put into the page is escaped where it is put, by `text`; the only raw pieces are
-SVG and MathML made here.
+The only pieces that are put into it raw are SVG and MathML made here.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from importlib import resources
 from itertools import groupby
 
 from derivations.markup import CSS as MATHEMATICS
 from derivations.notation import QUANTITIES
 from derivations.update import LAG_MODELS, OPTIMIZERS
+from numerics.pages import document, terms, text
 from numerics.plots import Figure
 from numerics.report.claims import record, statements
 from numerics.report.crosscheck import Crosscheck
-from numerics.report.evidence import terms, text
 from numerics.report.run import Report, Shown
 
 __all__ = ["render"]
@@ -25,7 +23,6 @@ __all__ = ["render"]
 
 def render(report: Report) -> str:
     """Return the page."""
-    style = resources.files("numerics.report").joinpath("page.css").read_text(encoding="utf-8")
     # The name in the list of places, the heading, and what stands under it.
     sections = (
         ("Verdicts", "The published record", record(report)),
@@ -42,12 +39,10 @@ def render(report: Report) -> str:
         f'<section id="{name.lower()}">\n<h2>{text(title)}</h2>\n{inner}\n</section>\n'
         for name, title, inner in sections
     )
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        "<title>GRPO dynamics: derived and audited</title>\n"
-        f"<style>\n{MATHEMATICS}{style}</style>\n</head>\n<body>\n{_head(report)}\n"
-        f"<nav><ul>{places}</ul></nav>\n<main>\n{body}</main>\n</body>\n</html>\n"
+    return document(
+        "GRPO dynamics: derived and audited",
+        f"{_head(report)}\n<nav><ul>{places}</ul></nav>\n<main>\n{body}</main>",
+        styles=[MATHEMATICS],
     )
 
 

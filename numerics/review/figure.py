@@ -3,6 +3,7 @@ r"""A counterexample drawn: printed against derived through the point, or the ma
 from __future__ import annotations
 
 from fractions import Fraction
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ __all__ = ["counterexample"]
 
 _POINTS = 61
 _STEPS = 60
+_TITLE = 52  # characters across a panel
 
 
 def counterexample(audited: Audited) -> str:
@@ -52,7 +54,7 @@ def _path(audited: Audited) -> str:
         finite = np.isfinite(path)
         axes.plot(np.arange(steps + 1)[finite], path[finite], ".-", color=COLOURS["blue"])
         axes.axhline(0, color=COLOURS["faint"], linewidth=0.8)
-        axes.set_title("The map, run at the counterexample")
+        axes.set_title(_lines("The map, run at the counterexample:", audited))
         axes.set_xlabel("step")
         axes.set_ylabel("deviation q")
 
@@ -82,22 +84,32 @@ def _curves(audited: Audited) -> str:
     low = float(domain.low) if domain.low is not None else middle - 1
     high = float(domain.high) if domain.high is not None else max(2 * middle, low + 1e-3)
     grid = np.linspace(low, high, _POINTS + 2)[1:-1]
-    return _drawn(claim.id, pair, along, at, grid)
+    return _drawn(audited, pair, along, at, grid)
 
 
-def _drawn(name: str, pair: Twin, along: Any, at: Any, grid: Any) -> str:
+def _lines(head: str, audited: Audited) -> str:
+    """Return a title with the counterexample, in lines that fit a panel."""
+    point = audited.verdict.counterexample.items()
+    unbroken = (f"{name} = {value}".replace(" ", "\N{NO-BREAK SPACE}") for name, value in point)
+    return fill(f"{head} {', '.join(unbroken)}", _TITLE)
+
+
+def _drawn(audited: Audited, pair: Twin, along: Any, at: Any, grid: Any) -> str:
     def values(e: Any) -> list[float]:
         return [_value(e, {**at, along: Fraction(float(g))}) for g in grid]
 
     def draw(axes: Any) -> None:
         axes.plot(grid, values(pair.derived), color=COLOURS["blue"], label="derived")
         axes.plot(grid, values(pair.printed), "--", color=COLOURS["orange"], label="printed")
-        axes.axvline(float(at[along]), color=COLOURS["faint"], linewidth=0.8)
-        axes.set_title(f"Printed and derived; the counterexample at {along} = {at[along]}")
+        here = float(at[along])
+        axes.axvline(here, color=COLOURS["faint"], linewidth=0.8)
+        there = [_value(pair.derived, at), _value(pair.printed, at)]
+        axes.plot([here, here], there, "o", color=COLOURS["ink"], label="counterexample")
+        axes.set_title(_lines("The counterexample:", audited))
         axes.set_xlabel(along.name)
         axes.legend()
 
-    return panel(name, draw)
+    return panel(audited.claim.id, draw)
 
 
 def _value(e: Any, point: Any) -> float:

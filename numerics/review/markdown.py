@@ -2,6 +2,7 @@ r"""An audit as a Markdown table, to paste into a review."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,9 @@ if TYPE_CHECKING:
 
 __all__ = ["markdown"]
 
+#: What Markdown could take for markup; an underscore inside a word is none.
+_MARKUP = re.compile(r"[\\`*{}\[\]<>#|~&$]|(?<!\w)_|_(?!\w)")
+
 
 def markdown(rows: Iterable[tuple[Audited, str]]) -> str:
     """Return the audited claims, each with what the map does at its counterexample, as a table."""
@@ -17,8 +21,8 @@ def markdown(rows: Iterable[tuple[Audited, str]]) -> str:
     for row, on_the_map in rows:
         verdict = row.verdict
         word = f"**{verdict.word.value}** ({verdict.evidence.rung.word})"
-        cells = (row.claim.id, _code(row.claim.says), word, _code(verdict.derived))
-        lines.append(f"| {' | '.join(cells)} | {_escaped(_why(row, on_the_map))} |")
+        cells = (_prose(row.claim.id), _code(row.claim.says), word, _code(verdict.derived))
+        lines.append(f"| {' | '.join(cells)} | {_prose(_why(row, on_the_map))} |")
     return "\n".join(lines) + "\n"
 
 
@@ -30,17 +34,19 @@ def _why(row: Audited, on_the_map: str) -> str:
     said = [f"at {point}: {verdict.witness}" if point else verdict.witness, on_the_map]
     said += [f"holds {reading}" for reading in near.readings]
     said += [f"holds after one change: {change}" for change in near.corrections[:1]]
+    said.append(row.in_vain)
     return "; ".join(filter(None, said))
 
 
+def _prose(words: str) -> str:
+    """Return words that stay as they are, inside one cell."""
+    return _MARKUP.sub(r"\\\g<0>", " ".join(words.split()))
+
+
 def _code(formula: str) -> str:
-    """Return a formula as code; a backtick in it is answered by a longer fence."""
+    """Return a formula as code inside one cell; a backtick in it is answered by a longer fence."""
     if not formula:
         return ""
     fence = "``" if "`" in formula else "`"
-    return f"{fence}{_escaped(formula)}{fence}"
-
-
-def _escaped(text: str) -> str:
-    """Return text that stays inside one cell."""
-    return " ".join(text.split()).replace("|", "\\|")
+    body = " ".join(formula.split()).replace("|", "\\|")
+    return f"{fence}{body}{fence}"
