@@ -34,9 +34,10 @@ def table(given: Values) -> LagTable:
     InvalidInput
         Neither of the two, a law that is none, or one that reaches beyond `max_staleness`.
     """
-    law = _law(given["lag_law"], given["max_staleness"])
-    steps = given["updates_per_version"]
-    check_period(steps * len(law), "max_staleness and updates_per_version")
+    steps, most = given["updates_per_version"], given["max_staleness"]
+    check_period(steps * ((most or 0) + 1), "max_staleness and updates_per_version")
+    law = _law(given["lag_law"], most)
+    check_period(steps * len(law), "lag_law and updates_per_version")
     versions = [version for version, share in enumerate(law) if share]
     shares = tuple(law[version] for version in versions)
     certain = len(versions) == 1

@@ -86,7 +86,7 @@ def _only(marked: Sequence[str], layers: Sequence[Layer]) -> str:
     choices, found = ", ".join(TRAINERS), _keys(layers)
     if not found:
         raise InvalidInput(f"no trainer is given: give one of {choices}")
-    reason = f"it has keys of {' and '.join(marked)}" if marked else "no key is of a known one"
+    reason = f"it has keys of {' and '.join(marked)}" if marked else "no key tells"
     raise InvalidInput(
         f"whose configuration is this? {reason} (found {found}): name the trainer, one of {choices}"
     )

@@ -71,8 +71,11 @@ def table(given: Values) -> LagTable:
     Raises
     ------
     InvalidInput
-        What trl itself refuses about the generation batch, or a period too long to be listed.
+        A group of one or a generation batch that trl itself refuses, or a period too long to be
+        listed.
     """
+    if given["num_generations"] < 2:
+        raise InvalidInput("num_generations is 1: trl refuses it, a group needs 2 completions")
     release: Version | None = given["trainer_version"]
     accumulated, iterations = given["gradient_accumulation_steps"], given["num_iterations"]
     per_generation, notices = _steps_per_generation(given, release)

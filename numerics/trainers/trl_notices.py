@@ -154,11 +154,7 @@ def _of_groups(given: Values, shape: Shape) -> list[Notice]:
         found.append(Notice(
             "processes-unknown", "num_processes", "not in trl's configuration; counted as 1 here"
         ))  # fmt: skip
-    if group < 2:
-        found.append(Notice(
-            "group-of-one", "num_generations", "trl refuses it: a group needs 2 completions"
-        ))  # fmt: skip
-    elif batch % group:
+    if batch % group:
         found.append(Notice(
             "group-does-not-divide", "num_generations",
             f"trl refuses it: {batch} completions a generation (per_device_train_batch_size * "
