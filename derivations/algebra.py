@@ -10,13 +10,22 @@ which is how they are written.
 
 from __future__ import annotations
 
+from math import comb
+
 import sympy as sp
 from sympy.core.function import Application
 from sympy.polys.rings import PolyElement, PolyRing
 
 from derivations.notation import QUANTITIES
 
-__all__ = ["canonical", "is_zero"]
+__all__ = ["TOO_LARGE", "canonical", "is_zero", "too_large"]
+
+#: What is said in place of an expression that is not put in lowest terms.
+TOO_LARGE = "too large to put in lowest terms"
+#: Monomials that a common numerator may have: of few denominators, and of many different ones.
+_MONOMIALS = 10_000
+_MONOMIALS_OF_MANY = 150
+_MANY = 4
 
 #: Symbols that are whole numbers wherever they are exponents, so that (a/b)**d is a**d/b**d.
 _WHOLE = {"d", "N", "G"}
@@ -137,6 +146,37 @@ def canonical(expression: sp.Expr) -> sp.Expr:
             factor = (-base) ** exponent
         factors.append(factor)
     return sp.Mul(sign, *factors)
+
+
+def too_large(expression: sp.Basic) -> bool:
+    """Whether lowest terms would take more than about a second, by the size they may have.
+
+    That is the number of monomials of a common numerator's degree; over many different
+    denominators fewer of them take as long, because nearly all of them are there.
+    """
+    symbols = len(expression.free_symbols)
+    below = _denominators(expression)
+    degree = _degree(expression) + sum(_degree(base) for base in below)
+    allowed = _MONOMIALS if len(below) < _MANY else _MONOMIALS_OF_MANY
+    return comb(degree + symbols, symbols) > allowed
+
+
+def _denominators(expression: sp.Basic) -> set[sp.Expr]:
+    """Return the different sums that something is divided by, each to its power."""
+    powers = [p for p in expression.atoms(sp.Pow) if p.exp.could_extract_minus_sign()]
+    return {1 / p for p in powers if p.base.is_Add}
+
+
+def _degree(e: sp.Basic) -> int:
+    """Return about the degree of a numerator, everything irrational a symbol."""
+    if e.is_Symbol:
+        return 1
+    if e.is_Mul:
+        return sum(map(_degree, e.args))
+    if e.is_Pow:
+        times = max(0, int(e.exp)) if e.exp.is_Integer else 1
+        return times * _degree(e.base)
+    return max(map(_degree, e.args), default=0)
 
 
 def _constants(e: sp.Expr) -> list[sp.Expr]:

@@ -9,33 +9,44 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from itertools import islice
 
 import sympy as sp
 
 from derivations.claim import Claim, Relation, Verdict, VerdictWord
 from derivations.domain import Domain
 from derivations.formula import Formula
-from derivations.judge.balls import truth
 from derivations.judge.comparison import Comparison
 from derivations.judge.family import FAR_LAGS, judge_family
 from derivations.judge.order import judge_order
 from derivations.judge.region import Region, judge_region
-from derivations.judge.search import simple_points
 from derivations.judge.value import Value, judge_value
 from derivations.notation import QUANTITIES, inverse, quantity
 from derivations.targets import Target
 from derivations.targets.base import Setting
 from derivations.targets.threshold import sufficient_for_every_lag
 
-__all__ = ["as_printed", "decide", "misses"]
+__all__ = [
+    "REGION_RELATION",
+    "as_condition",
+    "as_printed",
+    "as_value",
+    "at_pinned",
+    "decide",
+    "domains_of",
+    "put_in",
+]
 
 _delta = quantity("delta")
-#: Points at which another reading of a condition is looked at before anything is derived for it.
-SCREENED = 60
+#: What a relation to a value of the edge says of the region.
+REGION_RELATION: Mapping[Relation, Relation] = {
+    **{relation: relation for relation in Relation},
+    Relation.LOWER: Relation.SUFFICIENT,
+    Relation.UPPER: Relation.NECESSARY,
+}
 
 
 def as_printed(formula: Formula) -> sp.Basic:
+    """Return the formula, the relation, or the relations joined."""
     if formula.expression is not None:
         return formula.expression
     if len(formula.relations) == 1:
@@ -44,6 +55,7 @@ def as_printed(formula: Formula) -> sp.Basic:
 
 
 def decide(claim: Claim, target: Target, setting: Setting, formula: Formula) -> Verdict:
+    """Return the verdict on a prepared claim."""
     printed = as_printed(formula)
     if not target.by_lag(setting):
         return _decide_fixed(claim, target, setting, printed)
@@ -53,41 +65,22 @@ def decide(claim: Claim, target: Target, setting: Setting, formula: Formula) -> 
         Relation.SUFFICIENT,
         Relation.LOWER,
     )
-    condition = _substitute(_condition(printed), dict(setting.fixed)) if seeks_theorem else printed
+    condition = printed
+    if seeks_theorem:
+        condition = _substitute(as_condition(printed), dict(setting.fixed))
     theorems = sufficient_for_every_lag(setting.update) if seeks_theorem else []
     return judge_family(
         lag,
         claim.domain.get(lag.name, QUANTITIES[lag.name].domain),
         lambda value: _decide_fixed(claim, target, setting.at(value), printed),
         printed=condition,
-        domains=_domains(claim, setting, [condition, *(relation for _, relation in theorems)]),
+        domains=domains_of(claim, setting, [condition, *(relation for _, relation in theorems)]),
         theorems=theorems,
         beyond=FAR_LAGS if target.name == "threshold" else (),
     )
 
 
-def misses(claim: Claim, target: Target, setting: Setting, printed: sp.Basic) -> bool:
-    """Whether a few simple points show that a printed condition on x is not the derived region.
-
-    A screen that derives nothing; of a claim about every lag it looks at the first.
-    """
-    if target.contains is None or setting.update is None:
-        return False
-    if setting.update.steps is None:
-        lag = setting.update.lag_model.parameter.name
-        setting = setting.at(next(claim.domain.get(lag, QUANTITIES[lag].domain).integers()))
-    pinned = {s: sp.Rational(v) for s, v in setting.pinned.items()}
-    condition = _substitute(_substitute(_condition(printed), dict(setting.fixed)), pinned)
-    if condition.has(sp.zoo, sp.nan, sp.oo):
-        return False
-    inside = target.contains(setting)
-    share = setting.update.stale_share if setting.update is not None else sp.S.One
-    domains = _domains(claim, setting, [condition, quantity("mu"), quantity("x"), share])
-    points = islice(simple_points(domains), SCREENED)
-    return any(truth(condition, point) != inside(point) for point in points)
-
-
-def _condition(printed: sp.Basic) -> sp.Basic:
+def as_condition(printed: sp.Basic) -> sp.Basic:
     """Read a printed threshold f, or x = f, as the condition x < f."""
     if isinstance(printed, sp.Equality):
         return sp.StrictLessThan(printed.lhs, printed.rhs, evaluate=False)
@@ -98,8 +91,8 @@ def _condition(printed: sp.Basic) -> sp.Basic:
 
 def _decide_fixed(claim: Claim, target: Target, setting: Setting, printed: sp.Basic) -> Verdict:
     derived = target.build(setting)
-    pinned = {s: sp.Rational(v) for s, v in setting.pinned.items()}
-    printed = _substitute(_substitute(printed, dict(setting.fixed)), pinned)
+    pinned = _rationals(setting)
+    printed = put_in(printed, setting)
     if printed.has(sp.zoo, sp.nan, sp.oo):
         nowhere = Comparison({}, derived=str(getattr(derived, "text", "") or derived))
         return _with_pinned(nowhere.refuted("the printed formula has no value there", {}), setting)
@@ -108,37 +101,47 @@ def _decide_fixed(claim: Claim, target: Target, setting: Setting, printed: sp.Ba
         region = replace(
             derived, conditions=None if known is None else tuple(c.subs(pinned) for c in known)
         )
-        condition = _condition(printed)
-        relation = {Relation.LOWER: Relation.SUFFICIENT, Relation.UPPER: Relation.NECESSARY}.get(
-            claim.relation, claim.relation
-        )
+        condition = as_condition(printed)
+        relation = REGION_RELATION[claim.relation]
         share = setting.update.stale_share if setting.update is not None else sp.S.One
-        domains = _domains(
+        domains = domains_of(
             claim,
             setting,
             [condition, derived.variable, quantity("mu"), share, *(region.conditions or ())],
         )
         return _with_pinned(judge_region(condition, region, relation, domains), setting)
-    value = derived
-    if value.series is not None:
-        small, terms, reach = value.series
-        value = replace(value, series=(small, terms.subs(pinned), reach))
-    if value.expression is not None:
-        expression = _within_domain(value.expression.subs(pinned))
-        if _delta not in printed.free_symbols:
-            expression = expression.subs(_delta, 1)
-        value = replace(
-            value,
-            expression=expression,
-            where=tuple(_substitute(r, {**pinned, _delta: sp.S.One}) for r in value.where),
-        )
-    printed = _as_value(printed)
+    value = at_pinned(derived, setting, printed)
+    printed = as_value(printed)
     series = value.series[1] if value.series is not None else None
     parts = [printed, *value.symbols, *(e for e in (value.expression, series) if e is not None)]
     if claim.relation is Relation.ASYMPTOTIC:
         return _with_pinned(_asymptotic(claim, printed, value, setting, parts), setting)
-    domains = _domains(claim, setting, parts)
+    domains = domains_of(claim, setting, parts)
     return _with_pinned(judge_value(printed, value, claim.relation, domains), setting)
+
+
+def put_in(printed: sp.Basic, setting: Setting) -> sp.Basic:
+    """Return the printed formula with what the conventions fix and the domain pins."""
+    return _substitute(_substitute(printed, dict(setting.fixed)), _rationals(setting))
+
+
+def at_pinned(value: Value, setting: Setting, printed: sp.Basic) -> Value:
+    """Return the derived value likewise; a step lasts 1 unless the printed formula has delta."""
+    pinned = _rationals(setting)
+    if value.series is not None:
+        small, terms, reach = value.series
+        value = replace(value, series=(small, terms.subs(pinned), reach))
+    if value.expression is None:
+        return value
+    expression = _within_domain(value.expression.subs(pinned))
+    if _delta not in printed.free_symbols:
+        expression = expression.subs(_delta, 1)
+    where = tuple(_substitute(r, {**pinned, _delta: sp.S.One}) for r in value.where)
+    return replace(value, expression=expression, where=where)
+
+
+def _rationals(setting: Setting) -> dict[sp.Symbol, sp.Expr]:
+    return {s: sp.Rational(v) for s, v in setting.pinned.items()}
 
 
 def _within_domain(e: sp.Expr) -> sp.Expr:
@@ -152,7 +155,7 @@ def _asymptotic(
     claim: Claim, printed: sp.Expr, value: Value, setting: Setting, parts: list[sp.Expr]
 ) -> Verdict:
     assert claim.order is not None
-    domains = _domains(claim, setting, parts)
+    domains = domains_of(claim, setting, parts)
     small = quantity(claim.small.removeprefix("1/"))
     if claim.small.startswith("1/"):
         tiny = inverse(small.name)
@@ -165,7 +168,7 @@ def _asymptotic(
     return judge_order(printed, value, claim.order, small, domains)
 
 
-def _as_value(printed: sp.Basic) -> sp.Expr:
+def as_value(printed: sp.Basic) -> sp.Expr:
     """Return the right side of ``name = formula`` or ``x < formula``; a formula is itself."""
     return printed.rhs if isinstance(printed, sp.core.relational.Relational) else printed
 
@@ -179,7 +182,9 @@ def _substitute(e: sp.Basic, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Basic:
     return e.subs(values, simultaneous=True)
 
 
-def _domains(claim: Claim, setting: Setting, parts: Iterable[sp.Basic]) -> dict[sp.Symbol, Domain]:
+def domains_of(
+    claim: Claim, setting: Setting, parts: Iterable[sp.Basic]
+) -> dict[sp.Symbol, Domain]:
     """Return the domain of every symbol still free in either formula."""
     symbols = set().union(*(p.free_symbols for p in parts))
     symbols -= set(setting.pinned)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations.algebra import canonical
+from derivations.algebra import TOO_LARGE, canonical, too_large
 from derivations.explain.twin import Twin
 from derivations.formula import render
 from derivations.notation import QUANTITIES, quantity
@@ -22,6 +22,8 @@ def ratio(pair: Twin) -> str:
     """Return printed over derived in lowest terms, or nothing where it would not read."""
     if pair.derived == 0:
         return ""
+    if too_large(pair.printed / pair.derived):
+        return TOO_LARGE
     shown = render(canonical(pair.printed / pair.derived))
     return shown if len(shown) <= _LONGEST else ""
 
@@ -32,6 +34,8 @@ def agreement(pair: Twin) -> tuple[str, ...]:
     The order is that of the relative difference: agreement to order n means that
     ``printed/derived - 1`` begins with the n-th power.
     """
+    if too_large(pair.printed - pair.derived):
+        return ()
     gap = sp.cancel(sp.together(pair.printed / pair.derived - 1)) if pair.derived != 0 else sp.nan
     if not gap.is_rational_function(*gap.free_symbols) or gap.is_number:
         return ()

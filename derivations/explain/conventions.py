@@ -8,8 +8,10 @@ from itertools import combinations
 
 import sympy as sp
 
-from derivations.notation import quantity
-from derivations.targets import Target
+from derivations.decide import at_pinned, put_in
+from derivations.judge.search import drawn
+from derivations.notation import QUANTITIES, quantity
+from derivations.targets import Target, TargetError
 from derivations.targets.base import Setting
 from derivations.update import LAG_MODELS, OPTIMIZERS, Update
 
@@ -21,6 +23,9 @@ _OPTIMIZER_WORDS = {
     "ema": "EMA momentum (Adam's beta1)",
     "nesterov": "Nesterov momentum",
 }
+_delta = quantity("delta")
+_STEPS = {"step": 1, "step^2": 2, "step^3": 3}
+_POWERS = (1, 2, -1, -2, 3, -3)
 _SHARES = (sp.S.One, sp.S.Zero, sp.S.Half)
 
 
@@ -49,13 +54,16 @@ def alternatives(target: Target, setting: Setting, printed: sp.Basic) -> Iterato
     start = Reading("", setting, printed, "")
     singles = list(_changed(target, start))
     yield from singles
+    yield from _solved_share(target, start)
+    further: dict[str, dict[str, Reading]] = {}
     for first, second in combinations(singles, 2):
         if first.changed == second.changed:
             continue
-        for reading in _changed(target, first):
-            if reading.words == second.words:
-                words = f"{first.words} and {second.words}"
-                yield replace(reading, words=words, pair=True)
+        if first.words not in further:
+            further[first.words] = {r.words: r for r in _changed(target, first)}
+        if reading := further[first.words].get(second.words):
+            words = f"{first.words} and {second.words}"
+            yield replace(reading, words=words, pair=True)
 
 
 def _changed(target: Target, start: Reading) -> Iterator[Reading]:
@@ -89,6 +97,53 @@ def _changed(target: Target, start: Reading) -> Iterator[Reading]:
             ("with eta the step the gradient takes in the end: x for x/(1 - mu)", _x / (1 - _mu)),
         ):
             yield Reading(words, setting, _put(printed, _x, value), "step size")
+    yield from _other_unit(target, start)
+
+
+def _other_unit(target: Target, start: Reading) -> Iterator[Reading]:
+    """Time counted in refreshes, or in another unit than steps of duration delta."""
+    update, printed = start.setting.update, start.printed
+    assert update is not None
+    if not isinstance(printed, sp.Expr):
+        return
+    if target.unit in _STEPS and update.lag_model.name == "sawtooth":
+        counted = printed * update.age ** _STEPS[target.unit]
+        yield Reading("in refreshes, not in steps", start.setting, counted, "unit of time")
+    for power in _POWERS if _delta in printed.free_symbols else ():
+        words = f"in another unit of time: times {_delta**power}"
+        yield Reading(words, start.setting, printed * _delta**power, "unit of time")
+
+
+def _solved_share(target: Target, start: Reading) -> Iterator[Reading]:
+    """The one stale share, beyond the common ones, at which printed and derived are equal."""
+    update, printed = start.setting.update, start.printed
+    if update is None or target.sketch is None or _s in printed.free_symbols:
+        return
+    if not isinstance(printed, sp.Expr):
+        return
+    every = _with(start.setting, replace(update, stale_share=_s))
+    try:
+        derived = at_pinned(target.sketch(every), every, printed).expression
+    except (TargetError, ValueError):
+        return
+    if derived is None or not derived.is_rational_function():
+        return
+    gap = put_in(printed, every) - derived
+    symbols = gap.free_symbols - {_s}
+    if not (symbols <= {quantity(name) for name in QUANTITIES} and gap.is_rational_function(_s)):
+        return
+    roots: set[sp.Rational] | None = None
+    for point in drawn({symbol: QUANTITIES[symbol.name].domain for symbol in symbols}, 3, seed=5):
+        over = sp.fraction(sp.together(gap.subs({k: sp.Rational(v) for k, v in point.items()})))[0]
+        if not over.is_polynomial(_s) or over.has(sp.zoo, sp.nan) or over == 0:
+            continue
+        here = set(sp.Poly(over, _s).ground_roots())
+        roots = here if roots is None else roots & here
+    for share in sorted(roots or (), key=abs):
+        if share not in (*_SHARES, update.stale_share):
+            changed = replace(update, stale_share=share)
+            words = f"for stale_share = {share}"
+            yield Reading(words, _with(start.setting, changed), printed, "stale_share")
 
 
 def _other_lag_model(start: Reading) -> Iterator[Reading]:
@@ -103,8 +158,7 @@ def _other_lag_model(start: Reading) -> Iterator[Reading]:
         for value, words in ((new, f"{old} = {new}"), (new - shift, f"{old} = {new - shift}")):
             changed = replace(update, lag_model=model, lag=new)
             yield Reading(
-                f"for a {name} of {new} with {words}" if not constant
-                else f"for a sawtooth of N with {words}",
+                f"for a {'sawtooth' if constant else 'constant lag'} of {new} with {words}",
                 _with(start.setting, changed), _put(start.printed, old, value), "lag model",
             )  # fmt: skip
         return

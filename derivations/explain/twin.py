@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
+from derivations.algebra import too_large
 from derivations.judge import balls, search
 from derivations.judge.region import Region, printed_edge
 from derivations.notation import QUANTITIES, quantity
@@ -39,6 +40,13 @@ class Twin:
     def symbols(self) -> list[sp.Symbol]:
         """The free symbols of both, by name."""
         return sorted(self.printed.free_symbols | self.derived.free_symbols, key=str)
+
+    def factor(self) -> sp.Rational | None:
+        """Return derived over printed where it is one number other than 1."""
+        if self.printed == 0 or too_large(self.derived / self.printed):
+            return None
+        found = sp.cancel(self.derived / self.printed)
+        return found if found.is_Rational and found != 1 else None
 
     def may_agree(self, printed: sp.Expr | None = None) -> bool:
         """Whether the two, or another formula and the derived one, agree at a few drawn points.

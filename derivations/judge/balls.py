@@ -225,10 +225,17 @@ def rational_value(expression: sp.Expr, point: Mapping[sp.Symbol, Fraction]) -> 
     return None
 
 
-def sign(expression: sp.Expr, point: Mapping[sp.Symbol, Fraction], bits: int = 128) -> int | None:
+def sign(
+    expression: sp.Expr,
+    point: Mapping[sp.Symbol, Fraction],
+    bits: int = 128,
+    *,
+    zero: bool = True,
+) -> int | None:
     """Return the sign of `expression` at `point`: -1, 1, 0 (exactly), or None if not certified.
 
-    Rational values are decided exactly; others by balls of up to 2048 bits.
+    Rational values are decided exactly; others by balls of up to 2048 bits. Without `zero` an
+    irrational expression that may vanish is not asked whether it does, which takes longest.
 
     Raises
     ------
@@ -245,6 +252,8 @@ def sign(expression: sp.Expr, point: Mapping[sp.Symbol, Fraction], bits: int = 1
         if ball < 0:
             return -1
         bits *= 4
+    if not zero:
+        return None
     # No ball tells 0 from almost 0; SymPy knows some values exactly, such as sin(pi/6).
     exact = expression.subs({k: sp.Rational(v) for k, v in point.items()})
     return int(sp.sign(exact)) if exact.is_Rational else None

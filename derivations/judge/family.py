@@ -70,7 +70,9 @@ def judge_family(
     for value in listed if complete else [*listed, *far]:
         verdict = judge(value)
         if verdict.word is not VerdictWord.HOLDS:
-            return verdict
+            method = f"{verdict.evidence.method} at {lag.name} = {value}"
+            evidence = replace(verdict.evidence, method=method)
+            return _labelled(replace(verdict, evidence=evidence), lag, value)
         verdicts.append((value, verdict))
     first = verdicts[0][1]
     weakest = min((v for _, v in verdicts), key=lambda v: v.evidence.rung)

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import sympy as sp
 
-from derivations.algebra import canonical, is_zero
+from derivations.algebra import canonical, is_zero, too_large
 from derivations.claim import Rung, Verdict
 from derivations.domain import Domain
 from derivations.formula import render
@@ -135,7 +135,7 @@ def judge_order(
     if derived is not None and (reach is None or reach >= order):
         stand_in = _positive(domains, small)
         relative = _reduced_radicands((printed / derived - 1).subs(stand_in))
-        found = valuation(relative, small, order)
+        found = None if too_large(relative) else valuation(relative, small, order)
         if found is not None and found >= order:
             what = "exact algebra" if reach is None else f"exact series to order {reach}"
             return comparison.proved(f"{what}: the relative error vanishes to order {found}")

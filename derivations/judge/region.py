@@ -14,7 +14,7 @@ from itertools import islice
 
 import sympy as sp
 
-from derivations.algebra import canonical, is_zero
+from derivations.algebra import TOO_LARGE, canonical, is_zero, too_large
 from derivations.claim import Relation, Verdict
 from derivations.domain import Domain
 from derivations.formula import render
@@ -22,7 +22,10 @@ from derivations.judge import balls, search, smt
 from derivations.judge.comparison import POINTS, Comparison
 from derivations.judge.search import Point
 
-__all__ = ["Region", "judge_region"]
+__all__ = ["Region", "broken_at", "judge_region", "printed_edge"]
+
+#: A relative step in x that is smaller than any difference claims are about.
+_HAIR = Fraction(1, 2**40)
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,9 @@ def printed_edge(printed: sp.Basic, variable: sp.Symbol) -> sp.Expr | None:
         printed, sp.StrictLessThan | sp.LessThan | sp.StrictGreaterThan | sp.GreaterThan
     ):
         return None
+    if too_large(printed.lts - printed.gts):
+        other = printed.gts if printed.lts == variable else printed.lts
+        return None if variable not in printed.args or variable in other.free_symbols else other
     gap = sp.expand(printed.lts - printed.gts)
     slope = sp.diff(gap, variable)
     if slope == 0 or slope.has(variable):
@@ -84,6 +90,8 @@ def _is_below(printed: sp.Basic, variable: sp.Symbol) -> bool:
 def _difference(printed: sp.Basic, region: Region) -> str:
     edge = printed_edge(printed, region.variable)
     if edge is not None and region.edge is not None:
+        if too_large(region.edge - edge):
+            return TOO_LARGE
         gap = canonical(region.edge - edge)
         return "0" if is_zero(gap) else render(gap)
     if edge is not None:
@@ -94,8 +102,8 @@ def _difference(printed: sp.Basic, region: Region) -> str:
         and isinstance(printed, sp.core.relational.Relational)
         and printed.has(region.variable)
     ):
-        gap = canonical(region.conditions[0] - (printed.gts - printed.lts))
-        return render(gap)
+        gap = region.conditions[0] - (printed.gts - printed.lts)
+        return TOO_LARGE if too_large(gap) else render(canonical(gap))
     return ""
 
 
@@ -106,8 +114,17 @@ def _broken(
         r for r in sp.preorder_traversal(printed) if isinstance(r, sp.core.relational.Relational)
     ]
 
+    fails = broken_at(printed, region.contains, relation)
+
     def on_edge(point: Point) -> bool:
-        return any(balls.sign(r.lhs - r.rhs, point) == 0 for r in edges)
+        """On the printed edge, or on the derived one: a hair of x apart the region differs."""
+        if any(balls.sign(r.lhs - r.rhs, point) == 0 for r in edges):
+            return True
+        x = point.get(region.variable)
+        if x is None or not fails(point):
+            return False
+        hairs = [{**point, region.variable: x * (1 + sign * _HAIR)} for sign in (1, -1)]
+        return len({region.contains(near) for near in hairs}) > 1
 
     def broken(point: Point) -> bool:
         try:
@@ -115,7 +132,18 @@ def _broken(
                 return False
         except balls.Undefined:
             return False
-        said, true = balls.truth(printed, point), region.contains(point)
+        return fails(point)
+
+    return broken
+
+
+def broken_at(
+    printed: sp.Basic, contains: Callable[[Point], bool], relation: Relation
+) -> Callable[[Point], bool]:
+    """Return whether a condition breaks its relation to a region, for asking at single points."""
+
+    def broken(point: Point) -> bool:
+        said, true = balls.truth(printed, point), contains(point)
         if relation is Relation.SUFFICIENT:
             return said and not true
         if relation is Relation.NECESSARY:
@@ -144,6 +172,7 @@ def judge_region(
         and region.edge is not None
         and edge is not None
         and _is_below(printed, region.variable)
+        and not too_large(region.edge - edge)
         and is_zero(region.edge - edge)
     ):
         return comparison.proved("exact algebra: the printed edge is the derived one")

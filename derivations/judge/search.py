@@ -7,9 +7,8 @@ solver instead is moved to simpler coordinates for as long as it still breaks th
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import product
 
 import sympy as sp
 
@@ -38,8 +37,26 @@ def simple_points(domains: Mapping[sp.Symbol, Domain], height: int = 12) -> Iter
     if len(symbols) >= 3:
         keep = max(8, int(60_000 ** (1 / len(symbols))))
         columns = [column[:keep] for column in columns]
-    for values in sorted(product(*columns), key=lambda v: sum(map(_cost, v))):
-        yield dict(zip(symbols, values, strict=True))
+    costs = [sorted(map(_cost, column)) for column in columns]
+    if not all(costs):
+        return
+    least, most = sum(c[0] for c in costs), sum(c[-1] for c in costs)
+    for total in range(least, most + 1):
+        for values in _costing(total, columns):
+            yield dict(zip(symbols, values, strict=True))
+
+
+def _costing(total: int, columns: Sequence[Sequence[Fraction]]) -> Iterator[tuple[Fraction, ...]]:
+    """Iterate over the rows of a product whose costs add up to `total`."""
+    first, *rest = columns
+    for value in first:
+        left = total - _cost(value)
+        if not rest:
+            if left == 0:
+                yield (value,)
+        elif left > 0:
+            for others in _costing(left, rest):
+                yield (value, *others)
 
 
 def simplest_between(low: Fraction, high: Fraction) -> Fraction:

@@ -9,7 +9,9 @@ is no counterexample.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -17,12 +19,26 @@ from typing import Any
 
 import sympy as sp
 
+from derivations.algebra import TOO_LARGE, too_large
 from derivations.domain import Domain
 
-__all__ = ["Answer", "Outcome", "box", "entails"]
+__all__ = ["Answer", "Outcome", "box", "entails", "patience"]
 
 #: Milliseconds one query may take; the catalogue's queries take tens.
 TIMEOUT = 20_000
+
+
+_patience: ContextVar[int] = ContextVar("patience", default=TIMEOUT)
+
+
+@contextmanager
+def patience(milliseconds: int) -> Iterator[None]:
+    """Give the solver less time for every query of the enclosed block."""
+    before = _patience.set(milliseconds)
+    try:
+        yield
+    finally:
+        _patience.reset(before)
 
 
 class Answer(Enum):
@@ -140,6 +156,8 @@ class _Translator:
             return z3.Not(self.relation(r.args[0]))
         if not isinstance(r, sp.core.relational.Relational):
             raise _NotPolynomial(str(r))
+        if too_large(r.lhs - r.rhs):
+            raise _NotPolynomial(TOO_LARGE)
         over, under = sp.fraction(sp.together(r.lhs - r.rhs))
         left = self.term(sp.expand(over))
         defined = z3.BoolVal(True)
@@ -167,7 +185,7 @@ def _rational(value: Any) -> Fraction:
 
 
 def entails(
-    hypotheses: Sequence[sp.Basic], conclusions: Sequence[sp.Basic], *, timeout: int = TIMEOUT
+    hypotheses: Sequence[sp.Basic], conclusions: Sequence[sp.Basic], *, timeout: int | None = None
 ) -> Outcome:
     """Ask whether the hypotheses imply every conclusion, over all real values of the symbols.
 
@@ -176,7 +194,7 @@ def entails(
     hypotheses, conclusions
         SymPy relations (or And, Or, Not of them), polynomial, rational or with square roots.
     timeout
-        Milliseconds the solver may take.
+        Milliseconds the solver may take; :data:`TIMEOUT` unless `patience` says less.
 
     Returns
     -------
@@ -210,7 +228,7 @@ def entails(
     version = f"SMT (z3 {z3.get_version_string()})"
     for conclusion in wanted:  # one by one: a disjunction of negations is far harder
         solver = z3.SolverFor("QF_NRA")
-        solver.set("timeout", timeout)
+        solver.set("timeout", timeout if timeout is not None else _patience.get())
         solver.add(*assumed, *translator.side, z3.Not(conclusion))
         answer = solver.check()
         if answer == z3.sat and translator.abstracted:

@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy as sp
 
-from derivations.algebra import canonical, is_zero
+from derivations.algebra import TOO_LARGE, canonical, is_zero, too_large
 from derivations.claim import Relation, Verdict
 from derivations.domain import Domain
 from derivations.formula import render
@@ -77,15 +77,18 @@ class Value:
 
 def difference_text(printed: sp.Expr, value: Value) -> str:
     """Return derived minus printed in lowest terms, as text."""
-    if value.expression is not None and is_zero(value.expression - printed):
-        return "0"
     if value.expression is None:
         return f"({value.text}) - ({render(printed)})"
-    return shown(value.expression - printed)
+    difference = value.expression - printed
+    if too_large(difference):
+        return TOO_LARGE
+    return "0" if is_zero(difference) else shown(difference)
 
 
 def shown(expression: sp.Expr) -> str:
     """Return an expression as text: in lowest terms, or as derived where that reads better."""
+    if too_large(expression):
+        return render(expression)
     reduced = canonical(expression)
     if not expression.is_rational_function() and sp.count_ops(reduced) > sp.count_ops(expression):
         reduced = expression
@@ -110,7 +113,8 @@ def judge_value(
     """
     comparison = Comparison(domains, value.where, str(value), difference_text(printed, value))
     if relation is Relation.EXACT:
-        if value.expression is not None and is_zero(printed - value.expression):
+        gap = None if value.expression is None else printed - value.expression
+        if gap is not None and not too_large(gap) and is_zero(gap):
             return comparison.proved("exact algebra: derived minus printed is zero")
         broken = _differs(printed, value)
     else:
@@ -181,7 +185,7 @@ def _differs(printed: sp.Expr, value: Value) -> Callable[[Point], bool]:
         try:
             if value.expression is not None:
                 return _no_real_value(printed, point) or balls.sign(
-                    printed - value.expression, point
+                    printed - value.expression, point, zero=False
                 ) in (-1, 1)
             gap = _enclosed_gap(printed, value, point)
             return gap is None or bool(gap > 0 or gap < 0)
@@ -198,7 +202,7 @@ def _crosses(printed: sp.Expr, value: Value, direction: int) -> Callable[[Point]
         try:
             if value.expression is not None:
                 return _no_real_value(printed, point) or (
-                    balls.sign(printed - value.expression, point) == -direction
+                    balls.sign(printed - value.expression, point, zero=False) == -direction
                 )
             gap = _enclosed_gap(printed, value, point)
             return gap is None or bool(direction * gap < 0)

@@ -93,6 +93,8 @@ class Target:
     contains
         For a region: from a setting with a fixed lag to membership, exact and without deriving
         the conditions.
+    sketch
+        What `build` gives, without the steps that prove it: enough to rule a reading out.
     border
         Whether it is an x at which something happens, so that ``x < f`` says what f says.
     """
@@ -107,6 +109,7 @@ class Target:
     linear: bool = True
     by_lag: Callable[[Setting], bool] = lambda setting: False
     contains: Callable[[Setting], Callable[[Point], bool]] | None = None
+    sketch: Callable[[Setting], Value] | None = None
     border: bool = False
 
     def read(self, model: Mapping[str, object], free: frozenset[str]) -> Setting:

@@ -3,12 +3,10 @@ r"""Targets about noise: stationary variance and autocovariance of the deviation
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import sympy as sp
 
-from derivations.characteristic import characteristic_polynomial
 from derivations.judge import balls
 from derivations.judge.search import Point
 from derivations.judge.value import Value
@@ -16,6 +14,7 @@ from derivations.notation import quantity
 from derivations.results import variance
 from derivations.results.stability_conditions import is_stable_at
 from derivations.targets.base import LINEAR, Setting, Target, TargetError, every_lag
+from derivations.targets.moment import moment_at
 from derivations.update import Update
 
 __all__ = ["NOISE"]
@@ -69,7 +68,7 @@ def _autocovariance(setting: Setting) -> Value:
         point = {**setting.pinned, **point}
         if _k not in point:
             raise balls.Undefined("no shift is given")
-        found = _autocovariance_at(update, int(point[_k]), point)
+        found = moment_at(update, int(point[_k]), point)
         return balls.evaluate(sp.Rational(found), {}, bits)
 
     return Value(
@@ -81,21 +80,23 @@ def _autocovariance(setting: Setting) -> Value:
     )
 
 
-def _autocovariance_at(update: Update, shift: int, point: Point) -> Fraction:
-    """Return the autocovariance at a rational point, exactly."""
+def _sketched(setting: Setting) -> Value:
+    """The variance, or the autocovariance at a shift, solved in numbers at each point."""
+    update = setting.update
+    assert update is not None
+    said = setting.choices.get("shift", 0)
 
-    def exact(e: sp.Expr) -> Fraction:
-        value = balls.rational_value(e, point)
-        if value is None:
-            raise balls.Undefined(f"{e} has no value at the point")
-        return value
+    def enclose(point: Point, bits: int) -> Any:
+        point = {**setting.pinned, **point}
+        shift = int(point[_k]) if said == _k.name else int(str(said))
+        return balls.evaluate(sp.Rational(moment_at(update, shift, point)), {}, bits)
 
-    first, *rest = map(exact, characteristic_polynomial(update).all_coeffs())
-    gamma = [exact(variance.autocovariance(update, j)) for j in range(len(rest))]
-    while len(gamma) <= shift:
-        newest = reversed(gamma[len(gamma) - len(rest) :])
-        gamma.append(-sum((a * g for a, g in zip(rest, newest, strict=True)), Fraction(0)) / first)
-    return gamma[shift]
+    return Value(
+        enclose=enclose,
+        exists=_stable(setting),
+        text="stationary moment",
+        symbols=(_mu, _x, *update.stale_share.free_symbols, *([_k] if said == _k.name else [])),
+    )
 
 
 NOISE = (
@@ -105,15 +106,25 @@ NOISE = (
         "1",
         LINEAR,
         _variance,
+        sketch=_sketched,
         by_lag=every_lag,
     ),
-    Target("variance_per_noise", "the same as variance", "1", LINEAR, _variance, by_lag=every_lag),
+    Target(
+        "variance_per_noise",
+        "the same as variance",
+        "1",
+        LINEAR,
+        _variance,
+        sketch=_sketched,
+        by_lag=every_lag,
+    ),
     Target(
         "autocovariance",
         "stationary mean of q times q of k steps later, for the same noise; constant lag",
         "1",
         (*LINEAR, "k"),
         _autocovariance,
+        sketch=_sketched,
         choices={"shift": (*range(FAR_SHIFT + 1), _k.name)},
         parameters={"shift": _k.name},
         by_lag=every_lag,

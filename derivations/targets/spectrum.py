@@ -20,6 +20,7 @@ from derivations.targets.base import (
     every_lag,
     needs_flint,
 )
+from derivations.targets.oscillator import sketched
 
 __all__ = ["SPECTRUM"]
 
@@ -110,6 +111,13 @@ def _relaxation_time(setting: Setting) -> Value:
             text=f"{series} + O(x)", series=known, basis=("slow-root",), symbols=_of(setting)
         )
 
+    return _enclosed_time(setting, known)
+
+
+def _enclosed_time(setting: Setting, known: tuple[sp.Symbol, sp.Expr, int] | None) -> Value:
+    update = setting.update
+    assert update is not None
+
     def enclose(point: Point, bits: int) -> Any:
         with balls.precision(bits):
             return -1 / radius_ball(setting, point, bits).log()
@@ -148,6 +156,21 @@ def _period(setting: Setting) -> Value:
     )
 
 
+def _sketched_time(setting: Setting) -> Value:
+    """The relaxation time at a fixed lag, without its series."""
+    return _enclosed_time(setting, None)
+
+
+def _sketched_period(setting: Setting) -> Value:
+    if setting.choices["of"] == "map":
+        return _period(setting)
+    mass, damping, stiffness = sketched(setting)
+    swings = 4 * mass * stiffness - damping**2
+    return Value(
+        4 * sp.pi * mass / sp.sqrt(swings), where=(sp.StrictGreaterThan(swings, 0, evaluate=False),)
+    )
+
+
 SPECTRUM = (
     Target(
         "spectral_radius",
@@ -155,15 +178,24 @@ SPECTRUM = (
         "1",
         LINEAR,
         _spectral_radius,
+        sketch=_spectral_radius,
         by_lag=every_lag,
     ),
-    Target("relaxation_time", "-1/log(spectral_radius)", "step", LINEAR, _relaxation_time),
+    Target(
+        "relaxation_time",
+        "-1/log(spectral_radius)",
+        "step",
+        LINEAR,
+        _relaxation_time,
+        sketch=_sketched_time,
+    ),
     Target(
         "period",
         "steps a swing takes; none where the dominant mode is real",
         "step",
         _IN_STEPS,
         _period,
+        sketch=_sketched_period,
         choices={"of": ("map", "oscillator")},
         by_lag=lambda setting: every_lag(setting) and setting.choices["of"] == "map",
     ),

@@ -2,16 +2,19 @@ r"""Targets about borders: where the exact map is stable, and where it starts to
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import sympy as sp
 
-from derivations.algebra import canonical
+from derivations.algebra import canonical, is_zero
+from derivations.characteristic import characteristic_polynomial, closed_monodromy, monodromy
 from derivations.claim import Provenance
 from derivations.derivation import Derivation, Workings
 from derivations.formula import render
+from derivations.judge import balls
 from derivations.judge.region import Region
 from derivations.judge.search import Point
 from derivations.judge.value import Value
@@ -19,7 +22,14 @@ from derivations.notation import quantity
 from derivations.results import lag_rule, onset, sawtooth, stability
 from derivations.results.binding import binding
 from derivations.results.stability_conditions import conditions, is_stable_at
-from derivations.targets.base import LINEAR, Setting, Target, TargetError, every_lag
+from derivations.targets.base import (
+    LINEAR,
+    Setting,
+    Target,
+    TargetError,
+    every_lag,
+    needs_flint,
+)
 from derivations.update import Update
 
 __all__ = ["THRESHOLDS", "sufficient_for_every_lag"]
@@ -60,6 +70,8 @@ def _threshold(setting: Setting) -> Region:
     assert update is not None
     if _has_levin_may(setting):
         return _levin_may(update)
+    if _is_one_number(setting):
+        return _one_number(update)
     binds = _binding(update) if (update.steps or 0) <= LONGEST_SOLVED else None
     edge = _edge(binds) if binds is not None else None
     lag = update.lag_model.parameter
@@ -106,6 +118,35 @@ def _has_levin_may(setting: Setting) -> bool:
         and update.stale_share == 1
         and setting.pinned.get(_mu) == 0
     )
+
+
+def _is_one_number(setting: Setting) -> bool:
+    """Whether a claim is about every refresh without momentum: q at a refresh is all there is."""
+    update = setting.update
+    return (
+        every_lag(setting)
+        and update is not None
+        and update.lag_model.name == "sawtooth"
+        and update.stale_share == 1
+        and setting.pinned.get(_mu) == 0
+    )
+
+
+def _one_number(update: Update) -> Region:
+    """At mu = 0 the map over a refresh has one eigenvalue that is not 0, and it is linear in x."""
+    matrix, lag = closed_monodromy(update), update.lag_model.parameter
+    alone = {_mu: 0, matrix["u"]: 0}  # u = mu**N, N >= 1
+    a, b, d = (sp.expand(matrix[name].subs(alone)) for name in ("a11", "a12", "a22"))
+    if not (is_zero(b) and is_zero(d)):
+        raise TargetError(f"{update.optimizer.name} keeps a memory without momentum")
+    edge = sp.solve_linear(a + 1, 0, [_x])[1]
+
+    def contains(point: Point) -> bool:
+        rest = {_mu: Fraction(0), **{s: v for s, v in point.items() if s != lag}}
+        return is_stable_at(update.at(int(point[lag])), rest)
+
+    text = f"x < {render(edge)}"
+    return Region((edge - _x,), contains, _x, edge, text, (matrix.id,), whole=True)
 
 
 def _levin_may(update: Update) -> Region:
@@ -168,6 +209,59 @@ def _closed(
     return build
 
 
+def _sketched_onset(setting: Setting) -> Value:
+    """The first x at which two roots meet, in numbers: of chi, or of the map over a refresh."""
+    update = setting.update
+    assert update is not None
+
+    def enclose(point: Point, bits: int) -> Any:
+        where = {**setting.pinned, **point}
+        if not where.get(_mu):
+            raise balls.Undefined("without momentum a root at 0 may be among those that meet")
+        with balls.precision(bits):
+            return _first_double(update, where)
+
+    return Value(enclose=needs_flint(enclose), text="the onset", symbols=(_mu,))
+
+
+def _first_double(update: Update, point: Point) -> Any:
+    """Under constant lag the largest x(z) = -P_0(z)/P_1(z) at which chi = P_0 + x*P_1 vanishes."""
+    from flint import arb_poly
+
+    if update.lag_model.name == "sawtooth":
+        matrix = monodromy(update)
+        gap = sp.Poly(sp.expand(matrix.trace() ** 2 - 4 * matrix.det()), _x)
+        meetings = _above(Fraction(0), _numbers(gap.all_coeffs(), point))
+        return min(meetings, key=lambda x: float(x.mid()))
+    coefficients = characteristic_polynomial(update).all_coeffs()
+    fixed = _numbers([c.subs(_x, 0) for c in coefficients], point)
+    pulled = _numbers([sp.diff(c, _x) for c in coefficients], point)
+    slope = fixed.derivative() * pulled - fixed * pulled.derivative()
+    over, under = arb_poly(fixed), arb_poly(pulled)
+    tops = [-over(z) / under(z) for z in _above(point[_mu], slope) if z < 1]
+    if not tops:
+        raise balls.Undefined("the slow root meets no other")
+    return max(tops, key=lambda x: float(x.mid()))
+
+
+def _numbers(coefficients: Sequence[sp.Expr], point: Point) -> Any:
+    """Return a polynomial with rational coefficients, given highest power first."""
+    from flint import fmpq, fmpq_poly
+
+    exact = [balls.rational_value(c, point) for c in reversed(coefficients)]
+    if None in exact:
+        raise balls.Undefined("the point leaves a symbol open")
+    return fmpq_poly([fmpq(c.numerator, c.denominator) for c in exact if c is not None])
+
+
+def _above(low: Fraction, polynomial: Any) -> list[Any]:
+    """Return the real roots above `low`."""
+    from flint import fmpq
+
+    roots = [root.real for root, _ in polynomial.complex_roots() if root.imag.contains(0)]
+    return [root for root in roots if root > fmpq(low.numerator, low.denominator)]
+
+
 THRESHOLDS = (
     Target(
         "threshold",
@@ -175,7 +269,8 @@ THRESHOLDS = (
         "1",
         LINEAR,
         _threshold,
-        by_lag=lambda setting: every_lag(setting) and not _has_levin_may(setting),
+        by_lag=lambda setting: every_lag(setting)
+        and not (_has_levin_may(setting) or _is_one_number(setting)),
         contains=_contains,
         border=True,
     ),
@@ -185,6 +280,7 @@ THRESHOLDS = (
         "1",
         LINEAR,
         _closed(onset.derive, "onset"),
+        sketch=_sketched_onset,
         border=True,
     ),
     Target(
