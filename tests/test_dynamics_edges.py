@@ -16,6 +16,7 @@ from numerics.dynamics import (
     certified_stable,
     dominant,
     enclose_spectral_radius,
+    mean_square_radius,
     mean_square_threshold,
     model,
     path,
@@ -151,7 +152,8 @@ def test_a_single_run_is_what_it_is_among_others(drawn: tuple[Any, ...]) -> None
     among = stationary_variance(optimizer, x=[x, x], **at)
     alone = stationary_variance(optimizer, x=x, **at)
     growth = np.fmax(0, variance_growth(optimizer, x=[x, x], **at)[0])  # as the border comes near
-    assert alone == pytest.approx(among[0], rel=1e-12 + 1e-15 * growth**2, nan_ok=True)
+    # At a share of -1 and mu = 1 - 1e-9 the two differ by 1e-12 as it is.
+    assert alone == pytest.approx(among[0], rel=4e-12 + 1e-15 * growth**2, nan_ok=True)
 
 
 def test_refreshes_of_one_stand_among_others() -> None:
@@ -211,3 +213,10 @@ def test_mu_next_to_one_is_not_printed_as_one() -> None:
     with pytest.raises(exact.UnstableError, match=r"mu = 0\.9999999999999999, x = 5:"):
         stationary_variance("ema", mu=NEXT_TO_ONE, x=5, stale_share=1, lag=64,
                             noise_enters="gradient")  # fmt: skip
+
+
+def test_a_map_that_forgets_at_once_has_a_growth_of_zero() -> None:
+    at: dict[str, Any] = {"mu": 0.0, "x": 1.0, "stale_share": 0.0}
+    law = [0.0, 0.0, 0.0, 0.0, 1.0]
+    assert mean_square_radius("heavy-ball", lag_law=law, **at) == 0
+    assert mean_square_radius("heavy-ball", lag_law=[1.0], **at) == 0

@@ -196,15 +196,17 @@ def _growth(family: Model, x: FloatArray) -> FloatArray:
     low = 2 * log_modulus(z[:, :1], w[:, :1])[:, 0]
     if family.longest == 0:
         return low
+    dead = np.isneginf(low)  # one step forgets all: then no lag acts, and nothing is random
+    low = np.where(dead, 0.0, low)
     step = np.full_like(low, _FIRST_STEP)
-    while np.any(beyond := _gain_exceeds_one(family, x, low + step)):
+    while np.any(beyond := _gain_exceeds_one(family, x, low + step) & ~dead):
         step = np.where(beyond, 2 * step, step)
     high = low + step
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         beyond = _gain_exceeds_one(family, x, middle)
         low, high = np.where(beyond, middle, low), np.where(beyond, high, middle)
-    return np.asarray((low + high) / 2)
+    return np.where(dead, -np.inf, (low + high) / 2)
 
 
 def _gain_exceeds_one(family: Model, x: FloatArray, rate: FloatArray) -> Any:
