@@ -153,3 +153,40 @@ def test_runs_keep_their_own_settings() -> None:
     assert [one.run for one in found] == ["a", "b"]
     assert found[0].finding("dynamical").value_name == "swing over sampling noise"
     assert found[1].finding("dynamical").value_name == "modulus of the leading root"
+
+
+@pytest.mark.parametrize(
+    ("reward", "said"),
+    [
+        (np.r_[rise(50, 10), 1e300], "as large as 1e+300"),
+        (np.r_[rise(50, 10), -1e308, 1e308], "as large as 1e+308"),
+        (1e-160 * rise(50, 10), "rescale"),
+        (1e-298 * rise(50, 10), "rescale"),
+    ],
+)
+def test_numbers_that_cannot_be_squared_are_refused(reward: np.ndarray, said: str) -> None:
+    good = make_log(make_run(reward=rise(50, 10)))
+    assert said in refused(make_log(make_run(reward=reward)))
+    assert said in refused(good, evaluation=make_log(make_run(reward=reward)))
+
+
+def test_an_evaluation_of_several_runs_must_name_the_one() -> None:
+    random = np.random.default_rng(63)
+    low, high = (level + 0.01 * random.standard_normal(50) for level in (0.2, 0.8))
+    both = make_log(make_run(name="a", reward=low), make_run(name="b", reward=high))
+    told = refused(make_log(make_run(reward=rise(50, 10))), evaluation=both)
+    assert "2 runs (a, b)" in told
+    (found,) = diagnose(make_log(make_run(name="b", reward=rise(50, 10))), evaluation=both)
+    assert found.best_step == diagnose(
+        make_log(make_run(reward=rise(50, 10))), evaluation=make_log(make_run(reward=high))
+    )[0].best_step  # fmt: skip
+
+
+def test_names_of_a_log_cannot_command_the_terminal(call: Call, tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    curve = enumerate(rise(50, 10), start=1)
+    rows = [f"{name},{k},{p:.4f}" for k, p in curve for name in ("a\x1b[2J", "b")]
+    log.write_text("\n".join(["run,step,reward", *rows]), "utf-8")
+    text = call(log)
+    assert "\x1b" not in text
+    assert text.startswith("a\\x1b[2J: ")

@@ -108,3 +108,36 @@ def test_the_noise_of_runs_falls_with_the_group_size() -> None:
         noise_exponent([4, 4, 8], rewards[:3])
     with pytest.raises(InvalidInput, match="constant"):
         noise_exponent([2, 4, 8], [*rewards[:2], np.ones(50)])
+
+
+@pytest.mark.parametrize("outlier", [1.25, 2.0, -10.0, 1e6])
+def test_one_outlier_is_no_trend(outlier: float) -> None:
+    """Noise of 0.05 about 0.5; the outlier is 15 standard deviations off, or far more."""
+    random = np.random.default_rng(56)
+    for at in (0, 30, 57, 98, 99):
+        reward = 0.5 + 0.05 * random.standard_normal(100)
+        reward[at] = outlier
+        found = diagnose(make_log(make_run(reward=reward)))[0]
+        assert found.summary == "healthy, no trend distinguishable from noise"
+
+
+def test_a_dip_that_is_made_good_is_no_rise() -> None:
+    random = np.random.default_rng(57)
+    reward = 0.5 + 0.05 * random.standard_normal(100)
+    reward[60:64] -= 0.8
+    found = diagnose(make_log(make_run(reward=reward)))[0]
+    assert len(found.shape.changes) == 2
+    assert found.shape.name == "flat"
+
+
+def test_a_run_that_overshoots_and_settles_does_not_fall() -> None:
+    random = np.random.default_rng(58)
+    t = np.arange(200)
+    swing = np.exp(-t / 60) * np.cos(2 * np.pi * t / 40)
+    settles = 0.7 - 0.3 * swing + 0.02 * random.standard_normal(200)
+    found = diagnose(make_log(make_run(reward=settles)))[0]
+    assert found.shape.name == "saturated"
+    assert found.verdict == "warning"
+    assert "decaying oscillation" in found.summary
+    half_lost = np.r_[rise(100, 15), np.full(100, 0.5)] + 0.02 * random.standard_normal(200)
+    assert diagnose(make_log(make_run(reward=half_lost)))[0].shape.name == "falling"

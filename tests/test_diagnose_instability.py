@@ -198,3 +198,13 @@ def test_long_logs_are_looked_at_whole_and_at_their_end(period: float) -> None:
     assert finding.kind == "oscillation"
     assert finding.measures["period"].value == pytest.approx(period, rel=0.02)
     assert judged(random.standard_normal(20_000)).verdict == HEALTHY
+
+
+def test_a_swing_that_dies_away_is_a_warning() -> None:
+    random = np.random.default_rng(32)
+    t = np.arange(200)
+    swing = 0.4 * np.exp(-t / 60) * np.sin(2 * np.pi * t / 25)
+    finding = judged(0.5 + swing + 0.02 * random.standard_normal(200))
+    assert (finding.verdict, finding.kind) == (WARNING, "decaying oscillation")
+    assert finding.measures["modulus"].high < 1
+    assert "the swing decays" in finding.evidence[1]

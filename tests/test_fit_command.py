@@ -12,7 +12,7 @@ from fit_cases import three_phase
 
 from numerics.commands import fit
 from numerics.commands.arguments import Parser, UsageError
-from numerics.fit import curve_of_log
+from numerics.fit import curve_of_log, series
 from numerics.inputs import InvalidInput
 from numerics.logs import read_log
 
@@ -121,3 +121,30 @@ def test_a_late_start_and_a_log_of_three_rows_are_told(tmp_path: Path) -> None:
     late.write_text("\n".join([header, *moved[:3]]), "utf-8")
     with pytest.raises(InvalidInput, match="3 rows are no curve"):
         curve_of_log(read_log(late))
+
+
+def test_the_words_of_flags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = written(tmp_path / "log.csv")
+    with pytest.raises(InvalidInput, match="the log's one run has no name"):
+        said(capsys, log, "--run", "nope")
+    for wrong in ("1e9", "1", "9" * 5000):
+        with pytest.raises(SystemExit):
+            said(capsys, log, "--group-size", wrong)
+        assert "is not a whole number from 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e308, 1e-160, 1e-298])
+def test_numbers_that_cannot_be_squared_are_refused(scale: float) -> None:
+    value = scale * np.r_[np.linspace(-1, 1, 30)]
+    with pytest.raises(InvalidInput, match="rescale"):
+        series(np.arange(30.0), value)
+
+
+def test_names_of_a_log_cannot_command_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = written(tmp_path / "log.csv", rows=20, runs=2)
+    log.write_text(log.read_text("utf-8").replace("run0", "a\x1b[31m"), "utf-8")
+    text = said(capsys, log, "--run", "a\x1b[31m", "--family", "constant")
+    assert "\x1b" not in text
+    assert "of run a\\x1b[31m" in text

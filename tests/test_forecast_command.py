@@ -74,3 +74,20 @@ def test_refusals_name_what_was_given(call: Call, log: Path) -> None:
     ):  # fmt: skip
         with pytest.raises(InvalidInput, match=said):
             call(log, *flags)
+
+
+def test_an_interval_without_width_is_not_written() -> None:
+    one: dict[str, float | None] = {"middle": 2616.11, "low": 2616.11, "high": 2616.11}
+    assert command._steps(one) == "step 2616.11, if there is a visible gain at all"
+    beyond = {"middle": None, "low": 30.0, "high": None}
+    assert command._steps(beyond).startswith("open   step 30 .. open")
+    assert command._range({"middle": 1.0, "low": 1.0, "high": 1.0}) == "1"
+
+
+def test_names_of_a_log_cannot_command_the_terminal(call: Call, log: Path) -> None:
+    header, *rows = log.read_text("utf-8").split()
+    named = [f"{name},{row}" for name in ("a\x1b[2J", "b") for row in rows]
+    log.write_text("\n".join([f"run,{header}", *named]), "utf-8")
+    text = call(log, "--run", "a\x1b[2J")
+    assert "\x1b" not in text
+    assert "a\\x1b[2J" in text

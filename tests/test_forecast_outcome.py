@@ -188,3 +188,20 @@ def test_what_cannot_be_is_refused(flags: dict[str, float], said: str) -> None:
 def test_steps_before_the_start_are_refused() -> None:
     with pytest.raises(InvalidInput, match="after the start"):
         forecast(rise(30, 10)).at([-5.0])
+
+
+def test_a_run_that_has_not_begun_has_not_ended() -> None:
+    for seed in range(8):
+        value = 0.5 + 0.05 * np.random.default_rng([9, seed]).standard_normal(80)
+        found = forecast(series(np.arange(80.0), value))
+        assert found.verdict == "no change so far", seed
+
+
+@pytest.mark.parametrize("spike", [-1e3, 1e6])
+def test_one_row_far_off_moves_no_forecast(spike: float) -> None:
+    given = rise(100, 20)
+    value = given.value.copy()
+    value[50] = spike
+    found, clean = forecast(series(given.step, value)), forecast(given)
+    assert found.plateau.middle == pytest.approx(clean.plateau.middle, abs=0.03)
+    assert found.plateau.high - found.plateau.low < 0.5

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numerics.commands.arguments import Parser, UsageError, choice, or_list, quoted
+from numerics.commands.arguments import Parser, UsageError, choice, or_list
+from numerics.commands.fit import printable, whole_from
 from numerics.commands.output import print_json
 
 if TYPE_CHECKING:
@@ -38,11 +38,15 @@ def configure(parser: Parser) -> None:
         help="another log of the same run, whose reward is the evaluation",
     )
     parser.add_argument(
-        "--eval-items", metavar="N", dest="items", type=_from(1),
+        "--eval-items", metavar="N", dest="items", type=whole_from(1),
         help="held-out prompts behind one evaluation, for its sampling error",
     )
-    parser.add_argument("--group-size", metavar="G", type=_from(2), help="answers to one prompt")
-    parser.add_argument("--prompts", metavar="P", type=_from(1), help="prompts (groups) in a step")
+    parser.add_argument(
+        "--group-size", metavar="G", type=whole_from(2), help="answers to one prompt"
+    )
+    parser.add_argument(
+        "--prompts", metavar="P", type=whole_from(1), help="prompts (groups) in a step"
+    )
     parser.add_argument(
         "--html", metavar="PAGE", type=Path,
         help="write a page for people to this file: curve, forecast, dials, what was read",
@@ -83,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
         slope = None if exponent is None else exponent.to_json()
         print_json({"log": str(args.log), "runs": runs, "noise_exponent": slope})
         return 0
-    print(render(found))
+    print(printable(render(found)))
     if exponent is not None:
         print(f"\nOver the runs of one model the noise goes as G^a, a = {exponent};\n"
               "sampling the groups alone gives -0.5.")  # fmt: skip
@@ -103,12 +107,3 @@ def _check_place(args: argparse.Namespace) -> None:
     for read in (args.log, args.evaluation, args.config):
         if read is not None and read.resolve() == args.html.resolve():
             raise UsageError(f"--html would overwrite {read}, which is read; give another name")
-
-
-def _from(least: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        if text.strip().isdigit() and int(text) >= least:
-            return int(text)
-        raise argparse.ArgumentTypeError(f"{quoted(text)} is not a whole number from {least}")
-
-    return parse

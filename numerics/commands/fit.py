@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from numerics.commands.arguments import (
     choice,
     exact,
     or_list,
+    quoted,
     whole,
 )
 from numerics.commands.output import print_json, table, wrapped
@@ -21,7 +23,7 @@ from numerics.commands.output import print_json, table, wrapped
 if TYPE_CHECKING:
     from numerics.fit import Comparison, Curve, Fit, Interval, TailScore
 
-__all__ = ["add_curve", "configure", "curve_of", "run"]
+__all__ = ["add_curve", "configure", "curve_of", "printable", "run", "whole_from"]
 
 _LEVEL = Fraction(9, 10)
 _LAW, _RIVAL = "three-phase", "exponential"
@@ -62,7 +64,9 @@ def add_curve(parser: Parser) -> None:
     parser.add_argument(
         "--column", metavar="NAME", help="the reward, by the log's name; default the total one"
     )
-    parser.add_argument("--group-size", metavar="G", type=whole, help="completions per prompt")
+    parser.add_argument(
+        "--group-size", metavar="G", type=whole_from(2), help="completions per prompt"
+    )
     parser.add_argument("--prompts", metavar="P", type=exact, help="prompts per step")
     parser.add_argument(
         "--bounds", metavar="LOW,HIGH", type=_bounds, help="least and greatest reward there can be"
@@ -85,6 +89,27 @@ def curve_of(args: argparse.Namespace) -> Curve:
     )  # fmt: skip
 
 
+def whole_from(least: int) -> Callable[[str], int]:
+    """Return the reader of a whole number that is at least `least`."""
+
+    def parse(text: str) -> int:
+        number = text.strip()
+        if number.isascii() and number.isdigit() and len(number) <= 9 and int(number) >= least:
+            return int(number)
+        raise argparse.ArgumentTypeError(
+            f"{quoted(text)} is not a whole number from {least}, of at most 9 digits"
+        )
+
+    return parse
+
+
+def printable(text: str) -> str:
+    """Return lines with the control characters that a log's names may hold written out."""
+    return "".join(
+        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
+    )
+
+
 def run(args: argparse.Namespace) -> int:
     """Fit, rank and say what the log determines."""
     update = (args.momentum, args.lag, args.stale_share)
@@ -96,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(found)
     else:
-        print(_text(found))
+        print(printable(_text(found)))
     return 0
 
 

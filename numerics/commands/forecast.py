@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from numerics.commands.arguments import Parser, exact
-from numerics.commands.fit import add_curve, curve_of
+from numerics.commands.fit import add_curve, curve_of, printable
 from numerics.commands.output import print_json, table, wrapped
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(found)
     else:
-        print(_text(found))
+        print(printable(_text(found)))
     return 0
 
 
@@ -119,6 +119,8 @@ def _text(found: dict[str, Any]) -> str:
 
 
 def _range(estimate: dict[str, float]) -> str:
+    if estimate["low"] == estimate["high"]:
+        return f"{estimate['middle']:.4g}"
     return f"{estimate['middle']:.4g}   {estimate['low']:.4g} .. {estimate['high']:.4g}"
 
 
@@ -129,4 +131,5 @@ def _steps(estimate: dict[str, float | None]) -> str:
         "open" if estimate[key] is None else f"step {estimate[key]:.6g}"
         for key in ("middle", "low", "high")
     )
-    return f"{middle}   {low} .. {high}, if there is a visible gain at all"
+    ends = "" if low == high != "open" else f"   {low} .. {high}"
+    return f"{middle}{ends}, if there is a visible gain at all"

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from numerics.diagnose.finding import Change
-from numerics.diagnose.trend import Floats, blocks, noise
+from numerics.diagnose.trend import Floats, blocks, despiked, noise
 from numerics.inputs import InvalidInput, floats, known_name
 
 __all__ = ["PIECES", "changes", "ramp"]
@@ -44,11 +44,12 @@ def changes(
     Notes
     -----
     The pieces of least squared error, each further one paid for with a penalty, found exactly by
-    dynamic programming (optimal partitioning, Jackson and others 2005). Errors are measured in
-    the long-run variance v (1 + phi)/(1 - phi) of the noise, so that correlated noise makes no
-    changes. The penalty p (2 ln n + 14), p numbers a piece, is calibrated: on noise alone less
-    than 1 % of the series get a change. The interval is the shortest stretch that holds 95 % of
-    the likelihood of the position between its two neighbours.  (extension)
+    dynamic programming (optimal partitioning, Jackson and others 2005). Errors are measured in the
+    long-run variance v (1 + phi)/(1 - phi) of the noise, so that correlated noise makes no changes;
+    single rows far off their neighbours are cut short first. The penalty p (2 ln n + 14), p numbers
+    a piece, is calibrated: on noise alone less than 1 % of the series get a change. The interval is
+    the shortest stretch that holds 95 % of the likelihood of the position between its two
+    neighbours. (extension)
     """
     known_name("pieces", pieces, PIECES)
     given = floats(step=step, value=value)
@@ -60,6 +61,7 @@ def changes(
     if n < 2 * _SHORTEST:
         return ()
     variance, phi = noise(value)
+    value = despiked(value)
     scale = variance * (1 + phi) / (1 - phi)
     if scale <= 0:
         scale = 1e-12 * max(float(np.ptp(value)) ** 2, 1e-300)

@@ -16,6 +16,7 @@ from numerics.diagnose.finding import FAULT, HEALTHY, NOT_OBSERVABLE, WARNING, F
 from numerics.diagnose.instability import instability
 from numerics.diagnose.shape import Shape, staged
 from numerics.diagnose.thresholds import thresholds
+from numerics.fit import check_scale
 from numerics.inputs import InvalidInput, whole_number
 from numerics.logs import Log, Run
 
@@ -105,7 +106,8 @@ def diagnose(
     ------
     InvalidInput
         A number out of range; a log whose runs are all too short, or constant without any other
-        column to judge.
+        column to judge; numbers too large or too close to calculate with; an evaluation of
+        several runs of which none has the name of the run to judge.
     """
     for name, least, value in (
         ("group_size", 2, group_size), ("prompts", 1, prompts),
@@ -125,6 +127,11 @@ def diagnose(
             f"{log.path}: {most} reward rows are too few to say anything; "
             f"give a log with {_FEWEST_ROWS} or more"
         )
+    for run in (*long_enough, *_held_out(log, evaluation)):
+        for column in run.columns:
+            known = run.values[column.name][np.isfinite(run.values[column.name])]
+            if len(known) and column.quantity != "other":
+                check_scale(f"numbers of {column.name}", known)
     return tuple(
         _diagnosis(run, context_of(log, run, evaluation, common, group_size, prompts))
         for run in long_enough
@@ -144,8 +151,16 @@ def context_of(
     runs = settings.get("runs")
     if isinstance(runs, Mapping) and isinstance(runs.get(run.name), Mapping):
         settings |= dict(runs[run.name])
-    source = log.evaluations if evaluation is None else evaluation.evaluations + evaluation.runs
-    same = [one for one in source if one.name == run.name or evaluation is not None]
+    source = _held_out(log, evaluation)
+    same = [one for one in source if one.name == run.name]
+    if not same and evaluation is not None:
+        names = list(dict.fromkeys(one.name for one in source))
+        if len(names) > 1:
+            raise InvalidInput(
+                f"{evaluation.path} holds {len(names)} runs ({', '.join(names[:8])}), and none has "
+                "the name of the run to judge: give the evaluation of one run"
+            )
+        same = list(source)
     held_out = same[0] if same else None
     items = common.evaluation_items
     if items is None and held_out is not None:
@@ -157,6 +172,10 @@ def context_of(
         evaluation=held_out,
         evaluation_items=items,
     )
+
+
+def _held_out(log: Log, evaluation: Log | None) -> tuple[Run, ...]:
+    return log.evaluations if evaluation is None else evaluation.evaluations + evaluation.runs
 
 
 def _whole(value: object, least: int) -> int | None:

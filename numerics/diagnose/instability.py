@@ -19,6 +19,7 @@ __all__ = ["instability"]
 
 NAME = "dynamical instability"
 _MOST_ROWS = 800
+_SHRUNK = 0.5  # noise that drives a resonance keeps it at its size; a start that rings fades
 
 
 def instability(run: Run, context: Context) -> Finding:
@@ -156,8 +157,13 @@ def _oscillates(
         amplitude = Estimate(size, max(0.0, size - half), size + half, "")
     strong = amplitude.value > context.limits["oscillation_amplitude"] * quiet
     grown = peak.modulus.low > 1
-    verdict = FAULT if strong or grown else WARNING
-    keeps = "grows" if grown else "decays" if peak.modulus.high < 1 else "neither grows nor decays"
+    damped = peak.modulus.high < 1
+    decays = damped and _shrinks(wave.values + wave.rest)
+    verdict = FAULT if grown or (strong and not decays) else WARNING
+    keeps = (
+        "grows" if grown else "decays" if decays
+        else "would decay if nothing drove it" if damped else "neither grows nor decays"
+    )  # fmt: skip
     evidence = (
         f"The reward oscillates with period {period}, amplitude {amplitude.value:.3g}, "
         f"{amplitude.value / max(quiet, 1e-300):.2g} times the noise ({quiet:.3g}).",
@@ -169,11 +175,18 @@ def _oscillates(
     # It could be called once the cycles that a verdict needs had been seen.
     first = float(step[0])
     return Finding(
-        NAME, verdict, evidence, kind="oscillation", value=period, value_name="period",
+        NAME, verdict, evidence, kind="decaying oscillation" if decays else "oscillation",
+        value=period, value_name="period",
         onset=Change(first, first, first + period.value, 0.0, amplitude.value),
         rivals=_RIVALS["oscillation"],
         measures={"modulus": peak.modulus, "period": period, "amplitude": amplitude},
     )  # fmt: skip
+
+
+def _shrinks(rest: Floats) -> bool:
+    """Whether the swing of the last third is less than `_SHRUNK` of the first third's."""
+    third = len(rest) // 3
+    return float(np.std(rest[-third:])) < _SHRUNK * float(np.std(rest[:third]))
 
 
 def _with(found: Finding, margin: list[str], measures: dict[str, Estimate]) -> Finding:

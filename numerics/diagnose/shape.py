@@ -15,6 +15,7 @@ from numerics.diagnose.trend import (
     Floats,
     Slope,
     blocks,
+    despiked,
     level,
     noise,
     slope,
@@ -38,6 +39,7 @@ _ATOM = 0.05  # a largest value that this share of the rows hits exactly is a bo
 _STILL = 0.25  # of the mean slope: a last third that is surely rising, and this steep, still is
 _MAY_RISE = 0.6  # of the mean slope, and one standard error: less has saturated
 _PLUNGE = 7.0  # noise of a row, from differences: red noise of correlation 0.9 wanders less
+_BACK = 0.25  # of a drop that is made good again: a swing about a level, and no fall
 _NOISY = 0.25  # noise above this share of the rise
 
 
@@ -109,11 +111,12 @@ def shape(step: Floats, value: Floats, limits: Mapping[str, float]) -> Shape:
     if n < _FEWEST_ROWS:
         return Shape("too few rows", early, late, float(value.max()), nothing, nothing, (), None,
                      False, None, False)  # fmt: skip
+    found = changes(step, value)
+    value = despiked(value)
     curve = smooth(value, width)
     best, least = float(curve.max()), float(curve.min())
     whole = slope(step, value)
     tail = slope(step[-max(n // 3, 5) :], value[-max(n // 3, 5) :])
-    found = changes(step, value)
     margin = limits["ceiling_margin"] * max(best - least, abs(best))
     name = _name(step, value, curve, whole, tail, found, limits)
     rise = late.value - early.value
@@ -155,9 +158,14 @@ def _name(
         and contrast(peak, last, value) < -limits["sure_z"]
         and (whole.z < -limits["trend_z"] or bool(found and found[-1].after < found[-1].before))
     )
-    if fell or _plunged(value, peak, last, span):
+    swung = tail.z > -limits["trend_z"] and _swung_back(value, curve, top, limits["sure_z"])
+    if (fell or _plunged(value, peak, last, span)) and not swung:
         return "falling"
-    sure = abs(whole.z) > limits["trend_z"] or bool(found)
+    # Two changes that cancel, a dip or a bump, leave no trend.
+    sure = abs(whole.z) > limits["trend_z"]
+    if found and not sure:
+        before, after = value[step < found[0].step], value[step >= found[-1].step]
+        sure = abs(contrast(before, after, value)) > limits["sure_z"]
     if not sure:
         return "flat"
     gain = found[-1].after - found[0].before if found else whole.per_step * float(np.ptp(step))
@@ -169,6 +177,16 @@ def _name(
         return "rising"
     # Saturated is what the last third shows, not what it fails to show.
     return "saturated" if tail.per_step + tail.error < _MAY_RISE * mean_slope else "rising"
+
+
+def _swung_back(value: Floats, curve: Floats, top: int, sure: float) -> bool:
+    """Whether a run overshot and settled: not below where it began, well above its low since."""
+    width = max(3, len(value) // 10)
+    bottom = top + int(np.argmin(curve[top:]))
+    low = value[max(0, bottom - width // 2) : bottom + width // 2 + 1]
+    first, last = value[:width], value[-width:]
+    back = float(curve[-1] - curve[bottom]) > _BACK * float(curve[top] - curve[bottom])
+    return back and last.mean() >= first.mean() and contrast(low, last, value) > sure
 
 
 def _plunged(value: Floats, peak: Floats, last: Floats, span: float) -> bool:

@@ -18,6 +18,7 @@ __all__ = [
     "Floats",
     "Slope",
     "blocks",
+    "despiked",
     "evened",
     "level",
     "noise",
@@ -36,6 +37,7 @@ _CLIP = 2.5  # robust standard deviations at which a difference counts as a jump
 _CLIPPED = float(  # what that leaves of a normal mean square
     stats.chi2(3).cdf(_CLIP**2) + _CLIP**2 * stats.chi2(1).sf(_CLIP**2)
 )
+_SPIKE = 6.0  # robust standard deviations off the running median of five rows
 _TRIMMED = 0.05  # of the largest differences, for variance: heavy tails belong to it
 _LEFT = float(stats.chi2(3).cdf(stats.chi2(1).ppf(1 - _TRIMMED)) / (1 - _TRIMMED))
 
@@ -186,6 +188,18 @@ def smooth(value: Floats, rows: int) -> Floats:
     padded = np.pad(value.astype(float), half, constant_values=np.nan)
     windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1)
     return np.asarray(np.nanmedian(windows, axis=1), dtype=np.float64)
+
+
+def despiked(value: Floats) -> Floats:
+    """Return the series with its outliers cut short, so that one row is no level of its own.
+
+    A run of three rows or more is its own median and stays as it is.
+    """
+    middle = smooth(value, 5)
+    size = float(np.median(np.abs(value - middle))) / 0.6745
+    if size == 0:  # most rows repeat one value: nothing tells how far is far
+        return value
+    return np.clip(value, middle - _SPIKE * size, middle + _SPIKE * size)
 
 
 def blocks(step: Floats, value: Floats, most: int) -> tuple[Floats, Floats]:

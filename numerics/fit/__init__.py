@@ -39,7 +39,7 @@ from numerics.fit.point import fit
 from numerics.fit.profile import Interval, intervals
 from numerics.fit.quantities import QUANTITIES, Quantity
 from numerics.fit.result import Fit
-from numerics.fit.series import FEWEST_ROWS, Series, series
+from numerics.fit.series import FEWEST_ROWS, Series, check_scale, series
 
 __all__ = [
     "FAMILIES",
@@ -61,6 +61,7 @@ __all__ = [
     "TailScore",
     "attribute_slow_start",
     "ceiling",
+    "check_scale",
     "claimed_r_squared",
     "compare",
     "curve_of_log",

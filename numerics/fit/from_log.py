@@ -85,6 +85,8 @@ def curve_of_log(
 
 def _run(log: Log, name: str | None) -> Run:
     if name is not None:
+        if name and not any(run.name for run in log.runs):
+            raise InvalidInput(f"run {name!r} is unknown: the log's one run has no name, name none")
         known_name("run", name, [run.name for run in log.runs])
         return next(run for run in log.runs if run.name == name)
     with_rewards = [run for run in log.runs if run.has("reward")]

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from numerics.inputs import InvalidInput, floats, whole_number
 
-__all__ = ["FEWEST_ROWS", "Series", "series"]
+__all__ = ["FEWEST_ROWS", "Series", "check_scale", "series"]
 
 FloatArray = NDArray[np.float64]
 
 #: Fewer rows than this are no curve.
 FEWEST_ROWS = 8
+_LARGEST, _LEAST_RANGE = 1e100, 1e-140  # squares of more overflow, of less vanish
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +107,21 @@ class Series:
         )  # fmt: skip
 
 
+def check_scale(what: str, value: FloatArray) -> None:
+    """Refuse numbers whose squares are not numbers: shape (n,), n >= 1, finite.
+
+    Raises
+    ------
+    InvalidInput
+        A size above 1e100, or a range below 1e-140 that is not 0.
+    """
+    largest = float(np.abs(value).max())
+    if largest > _LARGEST:
+        raise InvalidInput(f"{what} as large as {largest:.3g}: rescale them to below 1e100")
+    if 0 < float(np.ptp(value)) < _LEAST_RANGE:
+        raise InvalidInput(f"{what} differ by {np.ptp(value):.3g} at most: rescale them")
+
+
 def series(
     step: ArrayLike,
     value: ArrayLike,
@@ -135,10 +151,11 @@ def series(
         raise InvalidInput(f"{steps.size} rows are no curve: give at least {FEWEST_ROWS}")
     if not np.all(np.diff(steps) > 0):
         raise InvalidInput("the steps do not increase: sort the rows and keep one of each step")
+    if float(np.abs(steps).max()) > 1e15:
+        raise InvalidInput("steps above 1e15: rescale them")
+    check_scale("rewards", values)
     if float(np.ptp(values)) <= 1e-12 * float(np.abs(values).max()):
         raise InvalidInput(f"all rewards are {values[0]:.6g}: there is no curve to fit")
-    if float(np.abs(values).max()) > 1e100 or float(np.abs(steps).max()) > 1e15:
-        raise InvalidInput("rewards above 1e100 or steps above 1e15: rescale them")
     averaged_over = whole_number("averaged_over", averaged_over, least=1)
     if group_size is not None:
         group_size = whole_number("group_size", group_size, least=2)

@@ -14,6 +14,7 @@ __all__ = ["Level", "level_of", "window_noise"]
 FloatArray = NDArray[np.float64]
 
 _WINDOW = 0.1  # of the rows; three at least
+_REACH = 10.0  # standard deviations of a row about the curve
 _LEAST = 1e-6  # of the rewards' standard deviation
 
 
@@ -35,7 +36,9 @@ class Level:
 
 def level_of(about: Fit, rows: int) -> Level:
     """Return the level after the first rows of a fit's series."""
-    value = about.series.value[:rows]
+    # a row that lies this far off is an accident, and not what the run has seen
+    reach = _REACH * about.noise_std
+    value = np.clip(about.series.value, about.curve - reach, about.curve + reach)[:rows]
     window = min(rows, max(3, round(_WINDOW * rows)))
     means = np.convolve(value, np.full(window, 1 / window), "valid")
     # rows that are all alike are no proof that no change is possible

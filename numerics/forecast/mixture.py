@@ -34,11 +34,14 @@ _SEED = 20260704
 class Mixture:
     """Models with their weights and draws; `posteriors`, `where` and `amplitudes` by family.
 
+    `constant` is the AICc of a constant minus that of `about`, the best curve.
+
     `push` (models, draws) are draws of the drift from the curves, in units of what it grows with,
     and `rest` those of what is left: the level's own error, and the noise of a window of rows.
     """
 
     about: Fit
+    constant: float
     level: Level
     stacked: Stack
     posteriors: tuple[Posterior, ...]
@@ -140,10 +143,11 @@ def mixture(given: Series) -> Mixture:
         known.append(found)
         where.append(points)
         amplitudes.append(drawn)
+    constant = fit(given, "constant").aicc - about.aicc
     shape = (stacked.weights.size, _DRAWS)
     size = random.choice(stacked.drifts, size=shape, p=stacked.chances)
     return Mixture(
-        about, level, stacked, tuple(known), tuple(where), tuple(amplitudes),
+        about, constant, level, stacked, tuple(known), tuple(where), tuple(amplitudes),
         size * random.standard_normal(shape), random.standard_normal(shape),
     )  # fmt: skip
 

@@ -25,6 +25,7 @@ _SURE = 0.8  # probability from which a gain, or its absence, is said
 _FAR = 100.0  # times the time so far: further steps are not looked for
 _TIMES = 120
 _SMALL = 0.1  # of the change so far: less is no reason to go on
+_SHOWN = 6.0  # AICc by which a curve must better a constant: noise alone rarely makes that
 _WIDE = 6.0  # standard deviations of a window's mean: a flat log's change is noise of about that
 
 
@@ -74,7 +75,7 @@ class Forecast:
         The step at which the curves have it, among those that still gain more than `noise`; None if
         there are none, and an end is None that lies beyond 100 times the run so far.
     verdict
-        "rises", "falls", "has ended", "undecided" or "too early to tell".
+        "rises", "falls", "no change so far", "has ended", "undecided" or "too early to tell".
     why
         What the verdict rests on, in words.
     """
@@ -244,6 +245,12 @@ def _verdict(
         return "rises", f"a gain above the noise has probability {up:.2f}"
     if down >= _SURE:
         return "falls", f"a loss above the noise has probability {down:.2f}"
+    if open_still <= 1 - _SURE and mixed.constant < _SHOWN:
+        return "no change so far", (
+            "a constant describes the rows as well as any curve: the AICc of the best curve is "
+            f"{abs(mixed.constant):.1f} {'lower' if mixed.constant > 0 else 'higher'}, "
+            f"{_SHOWN:g} lower is needed"
+        )
     if open_still <= 1 - _SURE:
         return "has ended", (
             f"a change above the noise, and above a tenth of that so far, has probability "
