@@ -65,3 +65,17 @@ def test_text_fits_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "2 missing between step 190 and 220" in out
     assert "each a mean over the steps since the last" in out.replace("\n    ", " ")
     assert "columns without a number: kl" in out
+
+
+def test_names_do_nothing_to_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        {"run": run, "step": n, "reward": 0.5, "evil\x1b]0;x\x07": 1.0}
+        for run in ("\x1b[2J\u202ea", "b") for n in range(1, 5)
+    ]  # fmt: skip
+    out = printed(capsys, str(write(tmp_path, as_lines(rows))))
+    assert all(c.isprintable() or c == "\n" for c in out)
+    assert max(map(len, out.splitlines())) <= 80
+    assert r"\x1b[2J\u202ea" in out
+    assert r"evil\x1b]0;x\x07" in out

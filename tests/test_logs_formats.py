@@ -302,3 +302,59 @@ def test_tensorboard_events_with_their_own_writer(tmp_path: Path) -> None:
         assert log.rows == {"reward": 1500}
         step, reward = log.runs[0].series("reward")
         np.testing.assert_allclose(reward, step / 1500, rtol=1e-6)
+
+
+HUGE = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'[{{"step": 1, "reward": {HUGE}}}, {{"step": 2, "reward": 0.5}}]',
+        f'{{"step": 1, "reward": {HUGE}}}\n{{"step": 2, "reward": 0.5}}\n',
+        f'{{"step": 1, "reward": 0.5}}\n{{"step": 2, "reward": -{HUGE}}}\n',
+        f'{{"log_history": [{{"step": 1, "reward": {HUGE}}}, {{"step": 2, "reward": 0.5}}], '
+        f'"global_step": {HUGE}}}',
+        f"step:1 - critic/score/mean:{HUGE}\nstep:2 - critic/score/mean:0.5\n",
+    ],
+)
+def test_an_integer_that_no_float_holds_is_no_number(text: str, tmp_path: Path) -> None:
+    log = read_log(write(tmp_path, text))
+    assert log.rows == {"reward": 1, "reward is no number": 1}
+    assert log.runs[0].series("reward")[1].tolist() == [0.5]
+    assert "global_step" not in log.configuration
+
+
+def test_steps_that_no_float_holds_are_told(tmp_path: Path) -> None:
+    logged = [{"step": 10**400 + n, "reward": 0.5} for n in (1, 2)]
+    log = read_log(write(tmp_path, as_lines(logged)))
+    assert log.runs[0].step_source == "counted"
+    assert any("'step' holds no number that can be a step" in note for note in log.notes)
+
+
+def test_a_column_that_is_there_twice_is_told(tmp_path: Path) -> None:
+    log = read_log(write(tmp_path, "step,reward,reward\n1,0.1,0.3\n2,0.2,0.4\n"))
+    assert log.runs[0].series("reward")[1].tolist() == [0.3, 0.4]
+    assert any("'reward' is there more than once: the last" in note for note in log.notes)
+
+
+def test_a_column_of_rewards_is_a_table(tmp_path: Path) -> None:
+    log = read_log(write(tmp_path, "reward\n0.1\n0.2\n0.3\n"))
+    assert log.runs[0].series("reward")[1].tolist() == [0.1, 0.2, 0.3]
+    assert log.runs[0].step.tolist() == [1, 2, 3]
+
+
+def test_rewards_of_the_samples_of_a_step_are_no_run(tmp_path: Path) -> None:
+    logged = [{"step": n, "reward": [0, 1, 1, 0]} for n in range(1, 9)]
+    for text in (json.dumps(logged), as_lines(logged)):
+        with pytest.raises(InvalidInput, match="no reward; the log has step"):
+            read_log(write(tmp_path, text))
+    swept = [{"name": n, "global_step": 4, "reward_trace": [0.1, 0.2, 0.3, 0.4]} for n in "ab"]
+    assert len(read_log(write(tmp_path, json.dumps(swept))).runs) == 2
+
+
+def test_what_is_no_row_among_rows_is_counted(tmp_path: Path) -> None:
+    text = '{"log_history": [1, {"step": 1, "reward": 0.1}, "x", {"step": 2, "reward": 0.2}]}'
+    log = read_log(write(tmp_path, text))
+    assert log.rows == {"reward": 2, "refused": 2}
+    assert log.refused == ("2 entries of 'log_history' are not objects",)

@@ -42,6 +42,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "deep": ("[" * 100_000, "nested too deeply"),
     "an open quote": ('step,reward\n1,"0.5\n2,0.4\n', "broken CSV"),
     "end points": (as_csv(END_POINTS), "end points"),
+    "names that clear the screen": ("\x1b[2Ja,b\n1,2\n", r"the log has \x1b[2Ja, b"),
     "names nobody knows": ("a,b,c\n1,2,3\n", "no reward; the log has a, b, c"),
     "a page": ("<html><table><tr><td>a</td></tr></table></html>", "no table of a training log"),
     "a notebook": (json.dumps({"cells": [{"cell_type": "code"}], "nbformat": 4}), "no table"),

@@ -82,6 +82,86 @@ def test_a_log_that_starts_late_and_falls_back_there_was_resumed(tmp_path: Path)
     assert log.rows == {"reward": 20, "superseded": 30}
 
 
+@pytest.mark.parametrize("alike", [1, 2, 5])
+def test_two_runs_may_begin_with_equal_rows(alike: int, tmp_path: Path) -> None:
+    """Rewards of 0 in the first steps are common; the rows after them tell the runs apart."""
+    one = [{"step": n, "reward": 0.0 if n < alike else 0.1} for n in range(20)]
+    two = [{"step": n, "reward": 0.0 if n < alike else 0.2} for n in range(9)]
+    log = read(tmp_path, as_lines(one + two))
+    assert [run.step.size for run in log.runs] == [20, 9]
+    assert log.runs[0].series("reward")[1].tolist() == [row["reward"] for row in one]
+    assert log.rows == {"reward": 29}
+
+
+def test_what_follows_a_summary_and_goes_further_is_another_run(tmp_path: Path) -> None:
+    end = {"train_runtime": 5.0}
+    log = read(tmp_path, as_lines([*rows(1, 2), end, *rows(*range(1, 9)), end]))
+    assert [run.step.size for run in log.runs] == [2, 8]
+    log = read(tmp_path, as_lines([*rows(1, 2), *rows(*range(1, 9)), end]))
+    assert [run.step.size for run in log.runs] == [8]
+    assert log.rows == {"reward": 8, "duplicate": 2, "summary": 1}
+    log = read(tmp_path, as_lines([*rows(1, 2, 3), end] * 2))
+    assert log.rows == {"reward": 3, "duplicate": 3, "summary": 2}
+
+
+def test_steps_logged_twice_each_are_one_run(tmp_path: Path) -> None:
+    twice = [row for n in range(1, 31) for row in rows(n) + rows(n, shift=0.5)]
+    log = read(tmp_path, as_csv(twice))
+    assert log.rows == {"reward": 30, "superseded": 30}
+    [run] = log.runs
+    np.testing.assert_allclose(run.series("reward")[1], 0.01 * run.step + 0.5)
+
+
+def printed(count: int, shift: float, *, epoch: bool = True) -> str:
+    logged = [{"loss": 0.0, "reward": 0.01 * n + shift} for n in range(1, count + 1)]
+    return "".join(
+        f"{row | {'epoch': n / 50} if epoch else row}\n" for n, row in enumerate(logged)
+    )
+
+
+def test_without_steps_a_falling_epoch_or_a_summary_splits_runs(tmp_path: Path) -> None:
+    end = "{'train_runtime': 5.0, 'train_loss': 0.1}\n"
+    texts = (
+        printed(12, 0.0) + printed(7, 0.5),
+        printed(12, 0.0) + end + printed(7, 0.5) + end,
+        printed(12, 0.0, epoch=False) + end + printed(7, 0.5, epoch=False) + end,
+    )
+    for text in texts:
+        log = read(tmp_path, text)
+        assert [run.step.tolist() for run in log.runs] == [list(range(1, 13)), list(range(1, 8))]
+    log = read(tmp_path, printed(12, 0.0, epoch=False) + printed(7, 0.5, epoch=False))
+    assert [run.step.size for run in log.runs] == [19]
+
+
+@pytest.mark.parametrize("crash", [100, 93, 58])
+def test_the_bar_of_a_resumed_run_falls_back(crash: int, tmp_path: Path) -> None:
+    """Training of 200 steps, a row each 5, that crashes and goes on from step 50."""
+    text = ""
+    for first, last in ((1, crash), (51, 200)):
+        for place in range(first, last + 1):
+            text += f"{place // 2}%|# | {place}/200 [00:19<11:20,  3.49s/it]\r"
+            if place % 5 == 0:
+                text += f"{{'loss': 0.0, 'reward': {0.001 * place + first}}}\n"
+    log = read(tmp_path, text)
+    assert log.rows == {"reward": 40, "superseded": (crash - 50) // 5}
+    [run] = log.runs
+    assert run.step.tolist() == list(range(5, 201, 5))
+    np.testing.assert_allclose(
+        run.series("reward")[1], 0.001 * run.step + np.where(run.step > 50, 51, 1)
+    )
+
+
+def test_bars_that_take_turns_are_no_resume(tmp_path: Path) -> None:
+    text = ""
+    for place in range(1, 101):
+        for shown in (place, place - 1, place):
+            text += f"{shown}%|# | {shown}/100 [00:19<11:20,  3.49s/it]\r"
+        if place % 5 == 0:
+            text += f"{{'loss': 0.0, 'reward': {0.001 * place}}}\n"
+    [run] = read(tmp_path, text).runs
+    assert run.step.tolist() == list(range(5, 101, 5))
+
+
 def test_equal_rows_are_duplicates_whenever_they_were_written(tmp_path: Path) -> None:
     logged = [{**row, "timestamp": 1e9 + row["step"]} for row in rows(*range(1, 21))]
     again = [{**row, "timestamp": row["timestamp"] + 500} for row in logged]

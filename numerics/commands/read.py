@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(summary(log))
     else:
-        print(_text(summary(log)))
+        print(_text(_printable(summary(log))))
     return 0
 
 
@@ -139,6 +139,17 @@ def _of_run(run: dict[str, Any]) -> str:
         f"{name}{rows}, steps {run['first_step']:g} to "
         f"{run['last_step']:g} ({run['step_source']}){spaced}{irregular}{mean}"
     )
+
+
+def _printable(found: Any) -> Any:
+    """Escape, in all texts, what a name from the log could do to the terminal."""
+    from numerics.logs.text import printable
+
+    if isinstance(found, dict):
+        return {_printable(key): _printable(value) for key, value in found.items()}
+    if isinstance(found, list):
+        return [_printable(value) for value in found]
+    return printable(found) if isinstance(found, str) else found
 
 
 def _short(name: str) -> str:

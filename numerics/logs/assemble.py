@@ -151,9 +151,12 @@ def _in_order(
     if np.any(np.diff(step) <= 0) and np.unique(step).size == step.size:
         order = np.argsort(step)  # no step twice: only the order of the file is another
         return [rows[order]]
+    # A summary between two rows ends a training.
+    summaries = np.cumsum(table.fate == "summary")[rows]
     starts: list[Ordered] = ordered(
-        step, partial(_alike, table, rows), keeps=table.reading.keeps, restarts=restarts
-    )
+        step, partial(_alike, table, rows), keeps=table.reading.keeps, restarts=restarts,
+        ended=np.diff(summaries, prepend=summaries[:1]) > 0,
+    )  # fmt: skip
     for start in starts:
         for held, more in start.merged:
             for column in table.values.values():

@@ -10,7 +10,7 @@ import numpy as np
 
 from numerics.inputs import InvalidInput
 from numerics.logs import vocabulary
-from numerics.logs.numerals import NUMERAL, number
+from numerics.logs.numerals import NUMERAL, integer, number
 from numerics.logs.printed_config import PrintedConfig
 from numerics.logs.progress_bars import Bars
 from numerics.logs.store import Reading, Store
@@ -51,7 +51,7 @@ def console(text: Iterable[str]) -> Reading:
         line = _REPEATED.sub("", _COLOUR.sub("", raw)).rstrip("\n")
         if (found := _VERL.search(line)) is not None:
             if row := _verl_row(found[2]):
-                store.add({"step": int(found[1]), **row})
+                store.add({"step": integer(found[1]), **row})
                 bars.row(store.rows - 1)
                 seen["verl"] += 1
             continue

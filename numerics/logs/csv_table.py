@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections import Counter
 from pathlib import Path
 
 from numerics.inputs import InvalidInput
@@ -35,6 +36,8 @@ def delimiter_of(first: str, second: str) -> str | None:
             return delimiter
     # A table of names nobody knows is still a table: it is refused for that, not as no log.
     header, fields = (next(csv.reader([line]), []) for line in (first, second))
+    if len(header) == len(fields) == 1 and _is_known(header[0].strip()):
+        return "," if math.isfinite(number(fields[0])) else None  # a reward and nothing else
     numbers = sum(math.isfinite(number(field)) for field in fields)
     return "," if len(header) == len(fields) > 1 and 2 * numbers >= len(fields) else None
 
@@ -50,6 +53,10 @@ def read_csv(path: Path, delimiter: str) -> Reading:
             store = Store(decimal_comma=delimiter == ";")
             reading = Reading("CSV", store)
             runs = _run_columns(header)
+            twice = [name for name, count in Counter(header).items() if name and count > 1]
+            reading.notes += [
+                f"column {n!r} is there more than once: the last one counts" for n in twice
+            ]
             for place, fields in enumerate(table, start=2):
                 if any(field.strip() for field in fields[len(header) :]):
                     reading.unread += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from numerics.inputs import InvalidInput
 from numerics.logs import vocabulary
 from numerics.logs.json_lines import wandb
 from numerics.logs.json_stream import elements
+from numerics.logs.numerals import number
 from numerics.logs.store import Reading, Store
 from numerics.logs.text import opened
 
@@ -109,7 +111,10 @@ class _Document:
         assert isinstance(runs, dict)
         if name in runs:
             name = f"{name} ({count + 1})"
-        runs[name] = {s: entry[s] for s in _SETTINGS if isinstance(entry.get(s), int | float | str)}
+        runs[name] = {
+            s: value for s in _SETTINGS
+            if isinstance(value := entry.get(s), str) or math.isfinite(number(value))
+        }  # fmt: skip
         for row in series:
             self.reading.store.add(row, name)
 
@@ -127,9 +132,13 @@ class _Document:
             self._by_columns()
         reading.configuration |= {
             key: value for key, value in self.kept.items()
-            if key in _STATE and isinstance(value, int | float) and not isinstance(value, bool)
+            if key in _STATE and isinstance(value, int | float) and math.isfinite(number(value))
         }  # fmt: skip
         names = reading.store.names
+        for key in self.lists:
+            if strays := self.columns.get(key):
+                reading.unread += len(strays)
+                reading.refused.append(f"{len(strays)} entries of {key!r} are not objects")
         if "log_history" in self.lists:
             reading.format = "trl trainer_state.json"
             reading.restarts = False
@@ -189,11 +198,19 @@ def _series(entry: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
     rewards = [
         name for name in lists if vocabulary.find(name, "").quantity in ("reward", "true_reward")
     ]
-    if not rewards:
+    if not rewards or (rewards[0] in entry and _is_row(entry)):
         return None
     length = len(lists[rewards[0]])
     alike = {name: value for name, value in lists.items() if len(value) == length}
     return [{name: value[n] for name, value in alike.items()} for n in range(length)]
+
+
+def _is_row(entry: Mapping[str, Any]) -> bool:
+    """Whether the entry is of one step, so that its lists run over samples."""
+    return any(
+        vocabulary.normal(name).endswith("step") and vocabulary.step_rank(name) is not None
+        and isinstance(value, int | float) for name, value in entry.items()
+    )  # fmt: skip
 
 
 def _bare(name: str) -> str:

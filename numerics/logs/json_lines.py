@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from numerics.inputs import InvalidInput
+from numerics.logs.numerals import integer
 from numerics.logs.store import Reading, Store
 from numerics.logs.text import lines, opened
 from numerics.logs.vocabulary import trainer_of
 
-__all__ = ["read_json_lines"]
+__all__ = ["json_object", "read_json_lines", "wandb"]
 
 
 def read_json_lines(path: Path) -> Reading:
@@ -24,7 +25,7 @@ def read_json_lines(path: Path) -> Reading:
         for number, line in enumerate(lines(stream), start=1):
             if not line.strip():
                 continue
-            row = _object(line)
+            row = json_object(line)
             if row is None:
                 broken.append((number, line.strip()[:40]))
                 continue
@@ -60,9 +61,10 @@ def wandb(reading: Reading) -> None:
     reading.keeps_because = "W&B keeps the old rows when a run is resumed"
 
 
-def _object(line: str) -> dict[str, Any] | None:
+def json_object(line: str) -> dict[str, Any] | None:
+    """Return the JSON object that the line is; None if it is none."""
     try:
-        row = json.loads(line)
+        row = json.loads(line, parse_int=integer)
     except (json.JSONDecodeError, RecursionError):
         return None
     return row if isinstance(row, dict) else None

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from numerics.inputs import InvalidInput
+from numerics.logs.numerals import integer
 from numerics.logs.text import LONGEST
 
 __all__ = ["elements"]
@@ -54,7 +55,7 @@ class _Reader:
     def __init__(self, stream: IO[str], longest: int) -> None:
         self._stream = stream
         self._longest = longest
-        self._decoder = json.JSONDecoder()
+        self._decoder = json.JSONDecoder(parse_int=integer)
         self._text = ""
         self._place = 0
         self._before = 0

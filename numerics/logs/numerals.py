@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-__all__ = ["NUMERAL", "number"]
+__all__ = ["NUMERAL", "integer", "number"]
 
 #: A number inside a line of text, wrapped or not; `number` reads what it matches.
 NUMERAL = (
@@ -15,6 +15,14 @@ NUMERAL = (
 )
 _WRAPPED = re.compile(r"(?:\w+\.)?[a-z]+\d*\(\s*\[?\s*([^,\]()]*?)\s*\]?\s*(?:,.*)?\)", re.DOTALL)
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
+
+
+def integer(text: str) -> int | float:
+    """Return the integer of a JSON text, infinity where no float holds it.
+
+    Python converts no integer of several thousand digits.
+    """
+    return int(text) if len(text) < 300 else float(text)
 
 
 def number(value: object, *, decimal_comma: bool = False) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +28,15 @@ class Ordered:
 
 
 def ordered(
-    step: NDArray[np.float64], same: Same, *, keeps: str, restarts: bool
+    step: NDArray[np.float64], same: Same, *, keeps: str, restarts: bool, ended: NDArray[np.bool_]
 ) -> list[Ordered]:
     r"""Split rows, in the order of the file, into runs of strictly increasing step.
 
     A step that falls back to the first step of the run, and so to the start of training, begins
-    another run. Any other step that falls back is that of a resumed run: of two rows of one step
-    the one that `keeps` names ("later" or "earlier") counts, and with "later" every row from the
-    step that was fallen back to on is superseded, for the policy that made it was given up.
+    another run, unless all rows up to the next fall only repeat what is there. Any other step that
+    falls back is that of a resumed run: of two rows of one step the one that `keeps` names
+    ("later" or "earlier") counts, and with "later" every row from the step that was fallen back
+    to on is superseded, for the policy that made it was given up.
 
     Parameters
     ----------
@@ -42,6 +44,8 @@ def ordered(
         Finite.
     same : callable
         Of two rows of one step: "equal", "complement" (no column in common) or "different".
+    ended : (rows,) array
+        Whether a training ended between the row before and this one.
     """
     runs = [Ordered()]
     usual = _usual(np.diff(step))
@@ -52,21 +56,22 @@ def ordered(
         if now <= last:
             held = place.get(now)
             how = "different" if held is None else same(held, row)
+            at_start = restarts and now <= first and now <= max(1.0, usual)
+            if at_start and _starts_anew(step, same, place, row, ended=bool(ended[row])):
+                runs.append(Ordered([row]))
+                first, last, place = now, now, {now: row}
+                continue
             if how == "equal":
                 run.duplicate.append(row)
                 continue
             if how == "complement" and held is not None:
                 run.merged.append((held, row))
                 continue
-            if restarts and now <= first and now <= max(1.0, usual):
-                runs.append(Ordered([row]))
-                first, last, place = now, now, {now: row}
-                continue
             if keeps == "later":
-                kept = [each for each in run.rows if step[each] < now]
-                run.superseded += [each for each in run.rows if step[each] >= now]
-                run.rows = kept
-                place = {float(step[each]): each for each in kept}
+                while run.rows and step[run.rows[-1]] >= now:  # they increase
+                    given_up = run.rows.pop()
+                    del place[float(step[given_up])]
+                    run.superseded.append(given_up)
             else:
                 run.superseded.append(row)
                 continue
@@ -74,6 +79,28 @@ def ordered(
         place[now] = row
         first, last = min(first, now), now
     return runs
+
+
+def _starts_anew(
+    step: NDArray[np.float64], same: Same, place: dict[float, int], row: int, *, ended: bool
+) -> bool:
+    """Whether the rows from this one to the next fall of the step are another run's.
+
+    Two runs may begin with equal rows; they differ later. If a training ended before the row,
+    rows past the old ones are another run's too.
+    """
+    end = row + 1
+    while end < step.size and step[end] >= step[end - 1]:
+        end += 1
+    steps = step[row:end].tolist()
+    repeated = any(one == other > steps[0] for one, other in pairwise(steps))
+    if repeated and step[row - 1] == step[row]:
+        return False  # steps are logged twice each: nothing fell back
+    hows = [
+        "new" if (held := place.get(now)) is None else same(held, row + n)
+        for n, now in enumerate(steps)
+    ]
+    return hows[0] == "new" or "different" in hows or (ended and "new" in hows)
 
 
 def spacing(step: NDArray[np.float64]) -> float | None:

@@ -25,7 +25,22 @@ class _Session:
     #: By a bar's total: its last place. The bar of the training is the one that moved most often.
     moves: dict[int, int] = field(default_factory=dict)
     last: dict[int, int] = field(default_factory=dict)
+    #: By a bar's total: the rows printed under it. The training's bar has the most.
+    under: dict[int, int] = field(default_factory=dict)
+    #: Whether the bar began past its start, as that of a resumed training does.
+    resumed: bool = False
     ended: bool = False
+
+    def falls_back(self, place: int, total: int) -> bool:
+        """Whether a bar that stands lower than before is another training's.
+
+        Of the bars most rows are printed under, only one lower than the last row's is: those of
+        two processes may take turns, one a step behind.
+        """
+        if not self.rows or place <= 1:
+            return bool(self.rows)
+        usual = max(self.under, key=self.under.__getitem__, default=0)
+        return total == usual and place < self.before[-1]
 
 
 class Bars:
@@ -35,7 +50,7 @@ class Bars:
     the bar before a row may be later than the row. Three readings, the first that fits counts: the
     place of the bar before each row, if those are equally spaced; the places at which the bar was
     wiped and drawn again, if there is one for each row; the steps of a finished bar, divided by
-    the rows.
+    the rows, unless it is a resumed one's. A bar that falls back begins another training.
     """
 
     def __init__(self) -> None:
@@ -52,8 +67,9 @@ class Bars:
         for found in _BAR.finditer(line):
             place, total = int(found[1]), int(found[2])
             session = self._sessions[-1]
-            if place < session.last.get(total, 0) and place <= 1 and session.rows:
+            if place < session.last.get(total, 0) and session.falls_back(place, total):
                 session = self._open()
+                session.resumed = place > 1
             if self._wiped and self._last == (place, total):
                 session.redrawn.append(place)
             if session.last.get(total) != place:
@@ -72,6 +88,8 @@ class Bars:
             return
         session.rows.append(row)
         session.before.append(self._last[0] if self._last else -1)
+        if self._last:
+            session.under[self._last[1]] = session.under.get(self._last[1], 0) + 1
 
     def steps(self) -> dict[int, float] | None:
         """Return the step of each row, or None if the bars do not tell."""
@@ -103,7 +121,7 @@ def _told(session: _Session) -> tuple[str, list[float]] | None:
     redrawn = session.redrawn[:rows]
     if rows <= len(session.redrawn) <= rows + 1 and _even(redrawn):
         return "redrawn after each row", [float(place) for place in redrawn]
-    if session.last[total] == total and total % rows == 0:
+    if not session.resumed and session.last[total] == total and total % rows == 0:
         return "its total over the rows", [total / rows * (n + 1) for n in range(rows)]
     return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from functools import partial
@@ -14,11 +13,11 @@ from numerics.logs.console import read_console
 from numerics.logs.csv_table import delimiter_of, read_csv
 from numerics.logs.document import read_document
 from numerics.logs.html_table import read_html, read_notebook
-from numerics.logs.json_lines import read_json_lines
+from numerics.logs.json_lines import json_object, read_json_lines
 from numerics.logs.store import Reading
 from numerics.logs.table import Log
 from numerics.logs.tensorboard import event_files, is_event_file, read_events
-from numerics.logs.text import head, opened
+from numerics.logs.text import head, opened, printable
 
 __all__ = ["read_log"]
 
@@ -49,7 +48,8 @@ def read_log(path: str | os.PathLike[str]) -> Log:
         return assemble(file, reader(file))
     except InvalidInput as error:
         text = str(error)
-        raise InvalidInput(text if text.startswith(str(file)) else f"{file}: {text}") from None
+        named = text if text.startswith(str(file)) else f"{file}: {text}"
+        raise InvalidInput(printable(named)) from None
 
 
 def _reader(path: Path) -> Callable[[Path], Reading]:
@@ -73,7 +73,8 @@ def _reader(path: Path) -> Callable[[Path], Reading]:
         if json_reader is not None:
             return json_reader
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    if sum(map(_is_object, lines[1:8])) > 3:  # JSON lines after a first one that is broken
+    # JSON lines, after a first one that is broken?
+    if sum(json_object(line) is not None for line in lines[1:8]) > 3:
         return read_json_lines
     if lines and not lines[0].startswith(("{", "step:")):
         delimiter = delimiter_of(lines[0], lines[1] if len(lines) > 1 else "")
@@ -92,25 +93,19 @@ def _json_reader(text: str) -> Callable[[Path], Reading] | None:
     if text[0] == "[":
         return read_document if inner[:1] in ("{", "") or _starts_json(text) else None
     first, end, rest = text.partition("\n")
-    if end and first.rstrip().endswith("}") and _is_object(first):
-        # One object on the first line: rows follow, or it is the whole document.
-        row = json.loads(first)
-        if rest.strip() or not any(isinstance(value, list) for value in row.values()):
-            return read_json_lines
+    row = json_object(first)
+    # One object on the first line: rows follow, or it is the whole document.
+    if end and row is not None and (
+        rest.strip() or not any(isinstance(value, list) for value in row.values())
+    ):
+        return read_json_lines
     if '"cells"' in text and ('"nbformat' in text or '"cell_type"' in text):
         return read_notebook
-    if not end and _is_object(first) and not any(
-        isinstance(value, list | dict) for value in json.loads(first).values()
+    if not end and row is not None and not any(
+        isinstance(value, list | dict) for value in row.values()
     ):
         return read_json_lines
     return read_document
-
-
-def _is_object(line: str) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except (json.JSONDecodeError, RecursionError):
-        return False
 
 
 def _starts_json(text: str) -> bool:

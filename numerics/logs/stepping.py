@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -60,8 +61,13 @@ def number_rows(
     )  # fmt: skip
     cover = {name: np.isfinite(values[name][reward]).mean() for _, name in ranked if reward.any()}
     if not any(cover.values()):
-        step, note = _counted(reading, fate, labels)
-        return step, np.ones(fate.size, dtype=bool), "", [note]
+        step, note = _counted(reading, values, fate, labels)
+        unusable = [
+            f"the step column {name!r} holds no number that can be a step" for name in values
+            if vocabulary.step_rank(name) is not None and reading.store.present(name).any()
+            and not np.isfinite(values[name]).any()
+        ]  # fmt: skip
+        return step, np.ones(fate.size, dtype=bool), "", [*unusable, note]
     name = next(name for _, name in ranked if cover[name] >= 0.9 * max(cover.values()))
     step = values[name].copy()
     plain = next((values[n] for n in values if vocabulary.normal(n) == "step"), None)
@@ -70,7 +76,7 @@ def number_rows(
     counted = np.zeros(fate.size, dtype=bool)
     for label, mine in members(labels):
         if not np.isfinite(step[mine][reward[mine]]).any():
-            numbers, note = _counted(reading, fate, labels)
+            numbers, note = _counted(reading, values, fate, labels)
             step[mine] = numbers[mine]
             counted[mine] = True
             notes.append(f"of {label}, {note}")
@@ -93,15 +99,35 @@ def members(labels: list[str]) -> list[tuple[str, NDArray[np.intp]]]:
 
 
 def _counted(
-    reading: Reading, fate: NDArray[np.object_], labels: list[str]
+    reading: Reading, values: dict[str, Floats], fate: NDArray[np.object_], labels: list[str]
 ) -> tuple[Floats, str]:
-    """Number the training rows 1, 2, 3, ..., each run for itself."""
+    """Number the training rows 1, 2, 3, ..., each run for itself.
+
+    The count starts anew where the epoch falls back to its first value, and after a summary
+    unless the epoch goes on.
+    """
     logged = reading.configuration.get("logging_steps")
     interval = float(logged) if isinstance(logged, int | float) and logged > 0 else 1.0
     training = np.isin(fate, ("reward", "reward is no number", "without reward"))
     step = np.zeros(fate.size)
     count: Counter[str] = Counter()
+    epochs = next((c for n, c in values.items() if vocabulary.normal(n) == "epoch"), None)
+    first: dict[str, float] = {}
+    last: dict[str, float] = {}
+    ended: set[str] = set()
     for row, label in enumerate(labels):
+        if fate[row] == "summary":
+            ended.add(label)
+        if training[row]:
+            now = math.nan if epochs is None else float(epochs[row])
+            before = last.get(label, math.nan)
+            fell = now < before and now <= first[label]
+            if reading.restarts and (fell or (label in ended and not now >= before)):
+                count[label] = 0
+            ended.discard(label)
+            if not math.isnan(now):
+                first.setdefault(label, now)
+                last[label] = now
         count[label] += int(training[row])
         step[row] = count[label] * interval
     times = "" if interval == 1 else f", times the logging interval {interval:g}"

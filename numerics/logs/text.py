@@ -13,7 +13,7 @@ from typing import IO
 
 from numerics.inputs import InvalidInput
 
-__all__ = ["LONGEST", "head", "lines", "opened"]
+__all__ = ["LONGEST", "head", "lines", "opened", "printable"]
 
 #: No line and no single JSON value of a log is longer, in characters.
 LONGEST = 16_000_000
@@ -71,6 +71,11 @@ def lines(stream: IO[str]) -> Iterator[str]:
                 "no log has such a line"
             )
         yield line
+
+
+def printable(text: str) -> str:
+    """Return the text with control characters, line ends too, as Python escapes them."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _is_gzip(path: Path) -> bool:
