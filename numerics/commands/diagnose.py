@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numerics.commands.arguments import Parser, UsageError, choice, or_list
-from numerics.commands.fit import printable, whole_from
-from numerics.commands.output import print_json
+from numerics.commands.fit import whole_from
+from numerics.commands.output import print_json, printable
 
 if TYPE_CHECKING:
     from numerics.trainers import LagTable

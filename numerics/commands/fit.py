@@ -18,12 +18,12 @@ from numerics.commands.arguments import (
     quoted,
     whole,
 )
-from numerics.commands.output import print_json, table, wrapped
+from numerics.commands.output import print_json, printable, table, wrapped
 
 if TYPE_CHECKING:
     from numerics.fit import Comparison, Curve, Fit, Interval, TailScore
 
-__all__ = ["add_curve", "configure", "curve_of", "printable", "run", "whole_from"]
+__all__ = ["add_curve", "configure", "curve_of", "run", "whole_from"]
 
 _LEVEL = Fraction(9, 10)
 _LAW, _RIVAL = "three-phase", "exponential"
@@ -101,13 +101,6 @@ def whole_from(least: int) -> Callable[[str], int]:
         )
 
     return parse
-
-
-def printable(text: str) -> str:
-    """Return lines with the control characters that a log's names may hold written out."""
-    return "".join(
-        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
-    )
 
 
 def run(args: argparse.Namespace) -> int:

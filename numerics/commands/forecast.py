@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from numerics.commands.arguments import Parser, exact
-from numerics.commands.fit import add_curve, curve_of, printable
-from numerics.commands.output import print_json, table, wrapped
+from numerics.commands.fit import add_curve, curve_of
+from numerics.commands.output import print_json, printable, table, wrapped
 
 if TYPE_CHECKING:
     from numerics.forecast import Estimate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["print_json", "table", "wrapped"]
+__all__ = ["print_json", "printable", "table", "wrapped"]
 
 _COLUMNS = 80
 
@@ -14,6 +14,13 @@ def print_json(result: object) -> None:
     import json  # only a command that prints it pays for it
 
     print(json.dumps(result, indent=2, allow_nan=False))
+
+
+def printable(text: str) -> str:
+    """Return lines with the control characters that a log's names may hold written out."""
+    return "".join(
+        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
+    )
 
 
 def wrapped(text: str, *, indent: int, hanging: int) -> str:

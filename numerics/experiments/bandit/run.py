@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
-import signal
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from multiprocessing import get_context
 from typing import Any
 
 from numerics.experiments.bandit.plan import Plan, delay, lag_model, load
@@ -17,12 +13,11 @@ from numerics.experiments.bandit.systems import Many, measured
 from numerics.experiments.bandit.two_arm import Case, cases
 from numerics.experiments.bandit.verdicts import CLAIMS, Verdict, judge
 from numerics.simulation import STALENESS
+from numerics.workers import in_processes
 
 __all__ = ["SCHEMA", "Experiment", "case_row", "make", "system_row"]
 
 SCHEMA = "grpo-dynamics/experiment-bandit/1"
-
-_MOST = 4  # processes
 
 
 @dataclass(frozen=True)
@@ -152,9 +147,7 @@ def make(
     progress
         Wraps the iteration over the results, given their number, for a progress bar.
     processes
-        How many processes share the work: one per processor by default, at most four. With 1 all
-        of it is done in this one; with more, a script that calls this needs the usual guard
-        ``if __name__ == "__main__":``.
+        How many processes share the work, as `numerics.workers.in_processes` takes it.
     """
     plan = load(quick=quick)
     jobs = [
@@ -163,25 +156,8 @@ def make(
         for number in range(len(things))
         for staleness in STALENESS
     ]
-    rows = [row for found in progress(_results(jobs, processes), len(jobs)) for row in found]
+    results = in_processes(_do, jobs, processes=processes)
+    rows = [row for found in progress(results, len(jobs)) for row in found]
     found = tuple(row for row in rows if isinstance(row, Case))
     systems = tuple(row for row in rows if isinstance(row, Many))
     return Experiment(plan, quick, found, systems, tuple(judge(plan, found, systems)))
-
-
-def _results(
-    jobs: list[tuple[bool, str, int, str]], processes: int | None
-) -> Iterator[list[Case] | list[Many]]:
-    processes = processes or min(os.cpu_count() or 1, _MOST)
-    if processes == 1:
-        yield from map(_do, jobs)
-        return
-    # Spawned, not forked: a fork would copy the threads of numerical libraries half. An interrupt
-    # is the parent's to handle; a worker would only print a traceback.
-    with ProcessPoolExecutor(
-        processes, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
-    ) as pool:
-        try:
-            yield from pool.map(_do, jobs)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
