@@ -362,3 +362,11 @@ def test_json_documents_with_more_than_rows(tmp_path: Path) -> None:
     text = json.dumps({"train": rows(1, 2, 3), "eval": [{"step": 2, "reward": 0.5}]})
     log = read(tmp_path, text)
     assert log.rows == {"reward": 3, "evaluation": 1}
+
+
+def test_a_step_that_stands_still_numbers_nothing(tmp_path: Path) -> None:
+    text = "step,reward\n" + "".join(f"0,{0.001 * row}\n" for row in range(5000))
+    log = read_log(write(tmp_path, text, "log.csv"))
+    assert log.runs[0].step_source == "counted"
+    assert log.runs[0].step.size == 5000
+    assert any("the step column 'step' stands still" in note for note in log.notes)

@@ -57,15 +57,18 @@ def number_rows(
     reward = fate == "reward"
     ranked = sorted(
         (rank, name) for name in values
-        if (rank := vocabulary.step_rank(name)) is not None and np.isfinite(values[name]).any()
+        if (rank := vocabulary.step_rank(name)) is not None and _moves(values[name], reward)
     )  # fmt: skip
     cover = {name: np.isfinite(values[name][reward]).mean() for _, name in ranked if reward.any()}
     if not any(cover.values()):
         step, note = _counted(reading, values, fate, labels)
         unusable = [
-            f"the step column {name!r} holds no number that can be a step" for name in values
+            f"the step column {name!r} " + (
+                "stands still" if np.isfinite(values[name]).any()
+                else "holds no number that can be a step"
+            ) for name in values
             if vocabulary.step_rank(name) is not None and reading.store.present(name).any()
-            and not np.isfinite(values[name]).any()
+            and not _moves(values[name], reward)
         ]  # fmt: skip
         return step, np.ones(fate.size, dtype=bool), "", [*unusable, note]
     name = next(name for _, name in ranked if cover[name] >= 0.9 * max(cover.values()))
@@ -88,6 +91,12 @@ def number_rows(
         ]  # fmt: skip
         step[row] = own[0] if own else step[row - 1] if row else 0.0
     return step, counted, name, notes
+
+
+def _moves(column: Floats, reward: NDArray[np.bool_]) -> bool:
+    """Whether a column can number rows: one that is the same in all of them does not."""
+    told = column[reward][np.isfinite(column[reward])]
+    return bool(np.isfinite(column).any() and (told.size < 3 or np.ptp(told) > 0))
 
 
 def members(labels: list[str]) -> list[tuple[str, NDArray[np.intp]]]:
