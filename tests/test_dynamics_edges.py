@@ -152,8 +152,9 @@ def test_a_single_run_is_what_it_is_among_others(drawn: tuple[Any, ...]) -> None
     among = stationary_variance(optimizer, x=[x, x], **at)
     alone = stationary_variance(optimizer, x=x, **at)
     growth = np.fmax(0, variance_growth(optimizer, x=[x, x], **at)[0])  # as the border comes near
-    # At a share of -1 and mu = 1 - 1e-9 the two differ by 1e-12 as it is.
-    assert alone == pytest.approx(among[0], rel=4e-12 + 1e-15 * growth**2, nan_ok=True)
+    # Each turns z around the whole lag in its own order: half a rounding a step.
+    rounding = 1e-12 + 1e-16 * lag
+    assert alone == pytest.approx(among[0], rel=rounding + 1e-15 * growth**2, nan_ok=True)
 
 
 def test_refreshes_of_one_stand_among_others() -> None:
