@@ -91,6 +91,7 @@ _EVERY_LAG = MappingProxyType({"constant": (None,), "sawtooth": (None,)})
 _STALENESS = ("delayed-gradient", "stale-samples", "stale-samples-ratio")
 _KL = ("reverse", "k1", "k2", "k3", "k3-ratio")
 
+#: Title of a part of the derivation book -> its results, in order.
 PARTS: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
     {
         "The premises worked out": (
@@ -157,12 +158,18 @@ PARTS: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
             Entry("group-moments", "results.binomial"),
             Entry("dead-groups", "results.dead_groups"),
             Entry("no-kl", "results.no_kl", choices={"normaliser": ("std", "mean")}),
+            Entry("saturation-law", "results.saturation_law"),
+            Entry(
+                "compute-exponent", "results.compute_exponent",
+                choices={"curve": ("no-kl-std", "no-kl-mean", "exponential", "from-rest")},
+            ),
             Entry("slow-start-attribution", "results.attribution", lags={"constant": (None,)}),
             Entry("slow-root", "results.slow_root", lags=_EVERY_LAG),
         ),
     }
 )  # fmt: skip
 
+#: Id -> result, of all parts.
 CATALOGUE: Mapping[str, Entry] = MappingProxyType(
     {row.id: row for rows in PARTS.values() for row in rows}
 )

@@ -18,6 +18,7 @@ from derivations.update import Update
 
 __all__ = ["characteristic", "characteristic_polynomial", "closed_monodromy", "monodromy", "z"]
 
+#: The multiplier of one step: modes of the map go as ``z**k``.
 z = sp.Symbol("z")
 _mu, _x, _d, _N = (quantity(n) for n in ("mu", "x", "d", "N"))
 

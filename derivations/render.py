@@ -74,6 +74,7 @@ def json(derivation: Derivation) -> dict[str, Any]:
     """Return the derivation as plain data: strings, lists and mappings only."""
     d = derivation
     return {
+        "schema": "grpo-dynamics/derivation/1",
         "id": d.id,
         "title": d.title,
         "provenance": d.provenance.value,
@@ -103,6 +104,7 @@ def json(derivation: Derivation) -> dict[str, Any]:
     }
 
 
+#: Name of a format -> the function that renders a derivation in it.
 FORMATS: Mapping[str, Callable[[Derivation], str]] = MappingProxyType(
     {
         "text": text,

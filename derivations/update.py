@@ -70,6 +70,7 @@ class LagModel:
     source: str
 
 
+#: Name -> optimizer, as four coefficients of its recurrence.
 OPTIMIZERS: Mapping[str, Optimizer] = MappingProxyType(
     {
         row.name: row
@@ -90,6 +91,7 @@ OPTIMIZERS: Mapping[str, Optimizer] = MappingProxyType(
     }
 )
 
+#: Name -> lag model.
 LAG_MODELS: Mapping[str, LagModel] = MappingProxyType(
     {
         row.name: row

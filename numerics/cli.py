@@ -29,7 +29,7 @@ from numerics.commands import (
 )
 from numerics.commands.arguments import PROGRAM, Parser, one_line
 
-__all__ = ["main"]
+__all__ = ["main", "parser"]
 
 _COMMANDS = {
     "report": ("derive everything, audit the record, write the report", report),
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stdout is None:  # closed before we were started
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (lives as long as we do)
     try:
-        status = _run(_parser().parse_args(sys.argv[1:] if arguments is None else arguments))
+        status = _run(parser().parse_args(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except KeyboardInterrupt:
         print(f"{PROGRAM}: interrupted", file=sys.stderr)
@@ -74,18 +74,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _parser() -> Parser:
-    parser = Parser(
+def parser() -> Parser:
+    """Return the parser of every command and flag there is."""
+    whole = Parser(
         prog=PROGRAM,
         description="Derive, audit, predict and simulate the dynamics of Group Relative Policy "
         "Optimization.",
         epilog=f"Each command explains itself: {PROGRAM} COMMAND --help",
     )
-    parser.add_argument("--version", action="store_true", help="print the version and exit")
-    parser.add_commands(
+    whole.add_argument("--version", action="store_true", help="print the version and exit")
+    whole.add_commands(
         {name: (summary, module.configure) for name, (summary, module) in _COMMANDS.items()}
     )
-    return parser
+    return whole
 
 
 def _run(args: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ Each file gets a scratch copy of the tree as its working directory and one Pytho
 - ```console   lines after ``$ `` run one by one and must print what the page shows under them,
                where a line ``...`` stands for any lines.
 - ```python    runs; with ``>>>`` it must also print what the page shows.
+- A directive of the site, such as ```{note}, is not code; a block in its body is.
 - A mark above a block changes that: ``<!-- no-run: reason -->`` leaves it alone,
   ``<!-- file: NAME -->`` writes it to NAME, ``<!-- ci:... -->`` is run elsewhere.
 """

@@ -13,6 +13,7 @@ from derivations.targets.bandit import BANDIT
 from derivations.targets.base import Target, TargetError
 from derivations.targets.curve import CURVES
 from derivations.targets.group import GROUPS
+from derivations.targets.law import LAWS
 from derivations.targets.noise import NOISE
 from derivations.targets.oscillator import OSCILLATOR
 from derivations.targets.spectrum import SPECTRUM
@@ -20,9 +21,12 @@ from derivations.targets.threshold import THRESHOLDS
 
 __all__ = ["TARGETS", "Target", "TargetError"]
 
+#: Name -> quantity that a claim can be about.
 TARGETS: Mapping[str, Target] = MappingProxyType(
     {
         target.name: target
-        for target in (*OSCILLATOR, *CURVES, *THRESHOLDS, *SPECTRUM, *NOISE, *BANDIT, *GROUPS)
+        for target in (
+            *OSCILLATOR, *CURVES, *LAWS, *THRESHOLDS, *SPECTRUM, *NOISE, *BANDIT, *GROUPS
+        )
     }
-)
+)  # fmt: skip

@@ -29,7 +29,7 @@ class Context:
         Samples of one prompt, G.
     prompts : int or None
         Prompts (groups) of one step.
-    evaluation : Run or None
+    evaluation : numerics.logs.Run or None
         Evaluation rows of the same run.
     evaluation_items : int or None
         Prompts behind one evaluation, for its sampling error.

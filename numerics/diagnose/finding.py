@@ -20,9 +20,13 @@ __all__ = [
     "Rival",
 ]
 
+#: Verdict: looked for, and not found.
 HEALTHY = "healthy"
+#: Verdict: seen, and not yet a reason to stop.
 WARNING = "warning"
+#: Verdict: seen, and a reason to stop or to change the run.
 FAULT = "fault"
+#: Verdict: the log does not hold what would tell.
 NOT_OBSERVABLE = "not observable from this log"
 #: From nothing to say to the worst.
 VERDICTS = (NOT_OBSERVABLE, HEALTHY, WARNING, FAULT)

@@ -29,6 +29,7 @@ __all__ = ["LAG_MODELS", "OPTIMIZERS", "FloatArray", "IntArray", "Model", "model
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
+#: The names an `optimizer` argument may have.
 OPTIMIZERS = ("heavy-ball", "ema", "nesterov")
 
 #: Lag model and the argument that chooses it.

@@ -24,8 +24,10 @@ __all__ = [
     "exact_stiffness",
 ]
 
+#: What is taken for a number, each as exactly the number it is.
 Number = int | float | Fraction
 
+#: The names a lag model may have.
 LAG_MODELS = ("constant", "sawtooth")
 
 #: The longest lag or refresh accepted, in steps. The work grows with it, the spectrum's with its
@@ -72,6 +74,7 @@ def _nesterov(mu: Fraction) -> Recurrence:
 
 _RECURRENCES = {"heavy-ball": _heavy_ball, "ema": _ema, "nesterov": _nesterov}
 
+#: The names an optimizer may have.
 OPTIMIZERS = tuple(_RECURRENCES)
 
 

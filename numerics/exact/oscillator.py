@@ -64,7 +64,7 @@ def trajectory(
     Notes
     -----
     Proposition 14 (reconstructed; starts other than rest: extension). With real roots r, R,
-    |r| <= |R|, and q, v the position and velocity at 0, it is evaluated as
+    ``|r| <= |R|``, and q, v the position and velocity at 0, it is evaluated as
     ``q exp(-r t) + (v + r q) t exp(-min(r, R) t) phi(|R - r| t)``, ``phi(u) = (1 - exp(-u))/u``,
     which is smooth through critical damping; with roots g +- i w as
     ``exp(-g t) (q cos(w t) + (v + g q) t sin(w t)/(w t))``.

@@ -25,6 +25,7 @@ class Quantity:
     meaning: str
 
 
+#: Name -> kind and meaning of every number that a fit can report.
 QUANTITIES: Mapping[str, Quantity] = {
     "R_inf": Quantity("reward", "plateau: the fixed point"),
     "R_0": Quantity("reward", "reward at the origin"),

@@ -197,7 +197,7 @@ class Monitor:
         if self._file is None or self.findings is None:
             return
         told = {
-            "format": 1,
+            "schema": "grpo-dynamics/monitor/1",
             **self.findings.to_json(),
             "stopped": self.stopped,
             "every": self._every,

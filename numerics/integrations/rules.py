@@ -16,6 +16,7 @@ __all__ = ["DIAGNOSTIC_NAMES", "Rule", "StopOnFault", "StopWhenLittleIsLeft"]
 #: Returns why training should stop, or None.
 Rule: TypeAlias = Callable[[Findings], str | None]
 
+#: The diagnostics that a rule can be about, in the order they are told in.
 DIAGNOSTIC_NAMES = (
     "train-eval coupling",
     "advantage degeneracy",

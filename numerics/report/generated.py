@@ -1,4 +1,4 @@
-r"""Files that are committed and yet generated: the derivation book, the kernels, a figure.
+r"""Files that are committed and yet generated: the derivation book, the kernels, the figures.
 
 They are made from the derivations, so they can only differ from what these give now if one of the
 two was changed without the other. A figure is written anew with the others, but its bytes depend on
@@ -47,16 +47,23 @@ class Part:
 
 
 def _figures() -> dict[str, str]:
-    """Return file name -> SVG of the figures the README shows."""
+    """Return file name -> SVG of the figures that the README and the explanation show."""
+    from numerics import explanation
     from numerics.report.figures import stability_chart
 
-    svg = stability_chart().panels[0]
+    drawn = {"stability.svg": stability_chart().panels[0], **explanation.figures()}
     # A page in dark mode would swallow the axes of a transparent picture.
-    return {"stability.svg": svg.replace("<svg ", '<svg style="background:#fff" ', 1)}
+    return {
+        name: svg.replace("<svg ", '<svg style="background:#fff" ', 1)
+        for name, svg in drawn.items()
+    }
 
 
 def _missing_figures(folder: Path) -> list[str]:
-    return [f"{name}: missing" for name in ("stability.svg",) if not (folder / name).is_file()]
+    from numerics.explanation import FIGURES
+
+    names = ("stability.svg", *(f"{name}.svg" for name in FIGURES))
+    return [f"{name}: missing" for name in names if not (folder / name).is_file()]
 
 
 def _write_figures(folder: Path) -> None:

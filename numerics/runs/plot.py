@@ -14,6 +14,7 @@ from numerics.runs.table import Table
 
 __all__ = ["PLOT_SUFFIXES", "plot"]
 
+#: Endings of the figures that can be written.
 PLOT_SUFFIXES = (".svg", ".png")
 
 #: Columns that say little in a figure.

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from numerics.inputs import InvalidInput, Values, whole_number
 
+__all__ = ["NoiseStrength", "noise_strength"]
+
 Floats = NDArray[np.float64]
 #: ``sample(count, rng)``: `count` sampled gradients, shape ``(count, n)``.
 Sampler = Callable[[int, np.random.Generator], Values]

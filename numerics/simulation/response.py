@@ -21,6 +21,10 @@ from numerics.inputs import InvalidInput, Values, check_positive, floats
 from numerics.simulation.fixed_point import RANK, NoFixedPoint, evaluated, settle, shown, solve
 from numerics.simulation.scalar_map import Drift
 
+__all__ = [
+    "Mode", "NoFixedPoint", "Response", "SeveralFixedPoints", "fixed_points", "linear_response",
+]  # fmt: skip
+
 Floats = NDArray[np.float64]
 
 _LEVELS = 6  # halvings of the displacement that the slopes are extrapolated from

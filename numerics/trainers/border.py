@@ -24,6 +24,7 @@ from numerics.trainers.table import LagTable
 
 __all__ = ["OPTIMIZERS", "Border", "border", "period_radius"]
 
+#: The optimizers that a threshold is known of.
 OPTIMIZERS = (*dynamics.OPTIMIZERS, "adam")
 
 _RELATIVE = 1e-12  # width of the last bracket

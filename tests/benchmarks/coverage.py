@@ -1,7 +1,7 @@
 """Coverage of the intervals of `numerics.fit` on synthetic logs from the project's simulator.
 
 python tests/benchmarks/coverage.py           200 configurations, the table at the terminal
-python tests/benchmarks/coverage.py --write   the same, and the table into docs/fitting.md
+python tests/benchmarks/coverage.py --write   also writes the table in docs/how-to/fit-a-curve.md
 python tests/benchmarks/coverage.py --count N --first K   only N of them, from the K-th on
 
 A configuration is one draw of optimizer, momentum, lag, damping, rise, length, group size and
@@ -30,7 +30,7 @@ if __name__ == "__main__":
 from numerics.fit import Interval, Series, fit, intervals, series  # noqa: E402  # needs the path
 from numerics.simulation import ConstantLag, simulate_linear  # noqa: E402
 
-PAGE = ROOT / "docs" / "fitting.md"
+PAGE = ROOT / "docs" / "how-to" / "fit-a-curve.md"
 SEED = 20260701
 COUNT = 200
 LEVEL = 0.9

@@ -2,7 +2,7 @@
 
 python tests/benchmarks/forecasting.py real DIRECTORY [--only NAME]    training logs of a directory
 python tests/benchmarks/forecasting.py synthetic [--count N --first K]  logs of the simulator
-Either with --write, which puts the table into docs/forecasting.md.
+Either with --write, which puts the table into docs/how-to/forecast-a-run.md.
 
 A run of at least 60 rows is cut at 30, 50 and 70 % of its rows; from what is before the cut the
 mean of the last tenth of all rows is forecast, with a 90 % interval. Errors are in units of the
@@ -32,7 +32,7 @@ from numerics.forecast import forecast  # noqa: E402
 from numerics.inputs import InvalidInput  # noqa: E402
 from numerics.logs import read_log  # noqa: E402
 
-PAGE = ROOT / "docs" / "forecasting.md"
+PAGE = ROOT / "docs" / "how-to" / "forecast-a-run.md"
 ORIGINS = (0.3, 0.5, 0.7)
 LEAST_ROWS = 60
 LEVEL = 0.9
