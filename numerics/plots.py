@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLOURS", "RINGS", "Figure", "panel", "plain_ticks"]
+__all__ = ["COLOURS", "RINGS", "Figure", "panel", "plain_ticks", "standing_alone"]
 
 #: How a value found by running the map is drawn: on a line, without hiding it.
 RINGS: dict[str, Any] = {"linestyle": "none", "marker": "o", "markerfacecolor": "none"}
@@ -102,6 +102,11 @@ def plain_ticks(axes: Axes) -> None:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axis.set_minor_formatter(NullFormatter())
+
+
+def standing_alone(svg: str) -> str:
+    """Give an SVG a ground: a page in dark mode would swallow the axes of a transparent one."""
+    return svg.replace("<svg ", '<svg style="background:#fff" ', 1)
 
 
 def panel(name: str, draw: Callable[[Axes], None]) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from derivations import book
 from numerics import kernel_table
+from numerics.plots import standing_alone
 
 __all__ = ["PARTS", "NotACheckout", "Part", "source_tree"]
 
@@ -52,11 +53,7 @@ def _figures() -> dict[str, str]:
     from numerics.report.figures import stability_chart
 
     drawn = {"stability.svg": stability_chart().panels[0], **explanation.figures()}
-    # A page in dark mode would swallow the axes of a transparent picture.
-    return {
-        name: svg.replace("<svg ", '<svg style="background:#fff" ', 1)
-        for name, svg in drawn.items()
-    }
+    return {name: standing_alone(svg) for name, svg in drawn.items()}
 
 
 def _missing_figures(folder: Path) -> list[str]:

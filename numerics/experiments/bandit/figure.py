@@ -15,7 +15,7 @@ from numerics.experiments.bandit.prediction import predicted
 from numerics.experiments.bandit.run import Experiment
 from numerics.experiments.bandit.systems import Many
 from numerics.experiments.bandit.two_arm import Case
-from numerics.plots import COLOURS, RINGS, panel, plain_ticks
+from numerics.plots import COLOURS, RINGS, panel, plain_ticks, standing_alone
 from numerics.simulation import STALENESS, ConstantLag, Sawtooth
 
 if TYPE_CHECKING:
@@ -43,16 +43,11 @@ def figures(experiment: Experiment) -> dict[str, str]:
             for case in experiment.cases
             if (case.staleness, lag_model(case.schedule), case.mu) == (staleness, model, mu)
         ]
-        found[f"{name}.svg"] = _standing_alone(panel(name, partial(_borders, experiment, cases)))
-    found["bandit_mean_field.svg"] = _standing_alone(
+        found[f"{name}.svg"] = standing_alone(panel(name, partial(_borders, experiment, cases)))
+    found["bandit_mean_field.svg"] = standing_alone(
         panel("bandit_mean_field", partial(_systems, experiment.systems))
     )
     return found
-
-
-def _standing_alone(svg: str) -> str:
-    """Give the SVG a ground: a page in dark mode would swallow the axes of a transparent one."""
-    return svg.replace("<svg ", '<svg style="background:#fff" ', 1)
 
 
 def _borders(experiment: Experiment, cases: Sequence[Case], axes: Axes) -> None:

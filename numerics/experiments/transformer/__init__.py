@@ -7,6 +7,19 @@ from __future__ import annotations
 
 from numerics.experiments.transformer.comparison import Row
 from numerics.experiments.transformer.experiment import Experiment
+from numerics.experiments.transformer.findings import Findings, markdown, render, table
 from numerics.experiments.transformer.run import RESULTS, Found, chosen, do, look
 
-__all__ = ["RESULTS", "Experiment", "Found", "Row", "chosen", "do", "look"]
+__all__ = [
+    "RESULTS",
+    "Experiment",
+    "Findings",
+    "Found",
+    "Row",
+    "chosen",
+    "do",
+    "look",
+    "markdown",
+    "render",
+    "table",
+]

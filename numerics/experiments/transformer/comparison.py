@@ -89,9 +89,11 @@ def compare(
     cases
         Case, quantity, theory, prediction, and one measured value a seed.
     confidence
-        That all intervals hold at once (Bonferroni: each has 1 - (1 - confidence) / cases).
+        That all intervals hold at once (Bonferroni: each has 1 - (1 - confidence) / intervals). The
+        theories of one case and quantity share an interval.
     """
-    each = 1 - (1 - confidence) / max(1, len(cases))
+    intervals = {(case, quantity) for case, quantity, *_ in cases}
+    each = 1 - (1 - confidence) / max(1, len(intervals))
     rows = []
     for case, quantity, theory, predicted, values in cases:
         middle, low, high = mean_interval(values, confidence=each)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
+from numerics.plots import standing_alone
+
 __all__ = ["standing_alone"]
-
-
-def standing_alone(svg: str) -> str:
-    """Give the SVG a ground: a page in dark mode would swallow the axes of a transparent one."""
-    return svg.replace("<svg ", '<svg style="background:#fff" ', 1)

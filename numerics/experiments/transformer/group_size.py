@@ -2,10 +2,11 @@ r"""E1 and E2: the group size sets the speed of the mean path, as the finite-gro
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,8 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = ["MEAN_ONLY", "STD_NORMALISED"]
 
-_INFINITE = 100_000
-_QUANTITY = "steps to {level:.0%}"
+_TARGET = 0.7
+_LEVEL = math.log(_TARGET / (1 - _TARGET))
+_QUANTITY = f"steps to {_TARGET:.0%}"
+
+# Theory -> what the drift has instead of the run's own group size and the trainer's ddof.
+_THEORIES: dict[str, dict[str, Any]] = {"exact": {}, "rival": {"ddof": 0}, "source": {"size": None}}
 
 
 def _settings(plan: Plan, normaliser: str) -> list[Setting]:
@@ -37,46 +42,23 @@ def _settings(plan: Plan, normaliser: str) -> list[Setting]:
     ]  # fmt: skip
 
 
-def _theories(normaliser: str) -> dict[str, tuple[str, int | None, int]]:
-    """Return theory -> what it is, group size (None: the run's own), ddof."""
-    if normaliser == "none":
-        return {"exact": ("(G - 1)/G", None, 1), "source": ("no G", _INFINITE, 1)}
-    return {
-        "exact": ("finite groups, ddof 1", None, 1),
-        "rival": ("finite groups, ddof 0", None, 0),
-        "source": ("no G", _INFINITE, 1),
-    }
-
-
-def _level(plan_level: float) -> float:
-    return float(np.log(plan_level / (1 - plan_level)))
-
-
-_TARGET = 0.7
-
-
-def _times(run: Run, group_size: int | None, ddof: int) -> tuple[float, float]:
+def _times(run: Run, *, ddof: int = 1, **other: int | None) -> tuple[float, float]:
     """Return measured and predicted steps to the level."""
     setting = run.setting
-    force = drift(group_size or setting.group_size, setting.normaliser, ddof=ddof)
-    return (
-        crossing(run.logit[:, 0], _level(_TARGET)),
-        crossing(mean_path(run, force), _level(_TARGET)),
-    )
+    force = drift(other.get("size", setting.group_size), setting.normaliser, ddof=ddof)
+    return crossing(run.logit[:, 0], _LEVEL), crossing(mean_path(run, force), _LEVEL)
 
 
 def _rows(runs: Sequence[Run], *, experiment: str, normaliser: str) -> list[Row]:
     cases = []
+    theories = [name for name in _THEORIES if normaliser != "none" or name != "rival"]
     for (task, size), some in _grouped(runs).items():
-        for theory, (_, group_size, ddof) in _theories(normaliser).items():
-            times = np.array([_times(run, group_size, ddof) for run in some])
-            measured, predicted = times.T
-            # Each seed is another network with a prediction of its own: the ratio is what they share.
+        for theory in theories:
+            measured, predicted = np.array([_times(run, **_THEORIES[theory]) for run in some]).T
+            # Each seed is another network with its own prediction; they share the ratio.
             middle = float(predicted.mean())
-            cases.append((
-                f"{task}, G {size}", _QUANTITY.format(level=_TARGET), theory, middle,
-                measured / predicted * middle,
-            ))  # fmt: skip
+            case = f"{task}, G {size}"
+            cases.append((case, _QUANTITY, theory, middle, measured / predicted * middle))
     return compare(experiment, cases)
 
 
@@ -96,7 +78,7 @@ def _figures(runs: Sequence[Run], rows: Sequence[Row], *, name: str) -> dict[str
 def _draw(rows: Sequence[Row], axes: Axes) -> None:
     tasks = list(dict.fromkeys(row.case.rsplit(",", 1)[0] for row in rows))
     styles = {"exact": "-", "rival": ":", "source": "--"}
-    names = {"exact": "finite groups, ddof 1", "rival": "ddof 0", "source": "G is a temperature only"}
+    names = {"exact": "finite groups, ddof 1", "rival": "ddof 0", "source": "no G in the mean path"}
     for task, colour in zip(tasks, ("blue", "orange", "green"), strict=False):
         for theory, style in styles.items():
             some = [r for r in rows if r.case.startswith(f"{task},") and r.theory == theory]

@@ -7,10 +7,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import torch
 
-from numerics.experiments.transformer.policy import Policy, gram, move, success_logit
+from numerics.experiments.transformer.flow import adam_flow, flow
+from numerics.experiments.transformer.policy import Policy, gram, move, success_logit, trained
+from numerics.experiments.transformer.response import response
+from numerics.experiments.transformer.scalar import drift
 from numerics.experiments.transformer.setting import Setting
 from numerics.experiments.transformer.tasks import Task
+from numerics.experiments.transformer.trainer import optimizer
 
 __all__ = ["MEASURES"]
 
@@ -27,7 +32,8 @@ def _gain_along(
     scalar theory needs to know of the network.
     """
     start = float(success_logit(first, work).detach()[0])
-    at, along = [], []
+    at: list[float] = []
+    along: list[float] = []
     for ends in ((start, start - 1.0), (start, max(start + 1.0, 4.0))):
         walker = copy.deepcopy(first)
         places = np.linspace(*ends, 1 + round(abs(ends[1] - ends[0]) / _STEP))
@@ -42,7 +48,36 @@ def _gain_along(
     }
 
 
+def _mean_field(
+    setting: Setting, work: Task, first: Policy, reference: Policy, eta: float
+) -> dict[str, Any]:
+    """Return the mean success that the mean drift alone gives the same network, ``mean_field``.
+
+    Every prompt's logit is pushed by D_G of its own success probability, through the slopes that
+    the network has, without sampling: any number of prompts, on-policy, without KL.
+    """
+    walker = copy.deepcopy(first)
+    force = drift(setting.group_size, setting.normaliser)
+    step = optimizer(setting, trained(walker), eta)
+    means = []
+    for _ in range(setting.steps + 1):
+        logits = success_logit(walker, work)
+        success = torch.sigmoid(logits.detach())
+        means.append(float(success.mean()))
+        if setting.until < 1 and float(success.min()) > setting.until:
+            break
+        pushes = torch.tensor([force(logit) for logit in logits.tolist()])
+        step.zero_grad()
+        (-(pushes * logits).mean() / work.length).backward()
+        step.step()
+    return {"mean_field": [float(f"{mean:.5g}") for mean in means]}
+
+
 #: name -> function of setting, task, first policy, reference and step size.
 MEASURES: Mapping[str, Callable[[Setting, Task, Policy, Policy, float], dict[str, Any]]] = {
+    "adam-flow": adam_flow,
+    "flow": flow,
     "gain-along": _gain_along,
+    "mean-field": _mean_field,
+    "response": response,
 }

@@ -6,7 +6,7 @@ Every completion is enumerated, so the success probability and its slope carry n
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -16,9 +16,18 @@ from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from numerics.experiments.transformer.tasks import Task
 
-__all__ = ["Policy", "gram", "log_probabilities", "move", "policy", "success_logit", "tokenizer", "trained"]
+__all__ = [
+    "Policy",
+    "gram",
+    "log_probabilities",
+    "move",
+    "policy",
+    "success_logit",
+    "tokenizer",
+    "trained",
+]
 
-Policy = GPT2LMHeadModel
+Policy: TypeAlias = GPT2LMHeadModel
 
 _SPECIAL = ("<pad>", "<eos>")
 

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,11 @@ def do(
     processes
         How many processes share the work, as `numerics.workers.in_processes` takes it.
     """
+    if find_spec("trl") is None:
+        raise InvalidInput(
+            "the transformer experiments train with trl, which is not installed: "
+            "pip install 'grpo-dynamics[transformer]', or --redraw to draw the runs that are kept"
+        )
     store = Store(directory, experiment.id)
     settings = list(dict.fromkeys(experiment.settings(load(experiment, quick=quick))))
     there = store.runs(settings)

@@ -1,13 +1,14 @@
 r"""The scalar theory on a network whose gain is known: one coordinate, no fitted constant.
 
 With one prompt the expected gradient is the drift times the slope of the logit, so a run moves
-along one curve in the space of weights. With s the way along it in units of the slope, ds = d(logit)
-/ gain, an update by drift D is s += eta D, and momentum acts on s.
+along one curve in the space of weights. With s the way along it in units of the slope,
+ds = d(logit)/gain, an update by drift D is s += eta D, and momentum acts on s.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,17 +24,35 @@ _EPS = 1e-4  # what the trainer adds to the standard deviation
 _LOGITS = np.linspace(-12.0, 12.0, 2401)
 
 
-def drift(group_size: int, normaliser: str, *, ddof: int = 1) -> Callable[[float], float]:
+def drift(group_size: int | None, normaliser: str, *, ddof: int = 1) -> Callable[[float], float]:
     r"""Return the mean drift of the logit against the logit, D_G, on-policy and without KL.
 
+    Parameters
+    ----------
+    group_size
+        G; None is the limit of large groups.
+    normaliser, ddof
+        As `numerics.dynamics.group_moments` takes them.
+
+    Notes
+    -----
     Source: theory section 3, point 9 (extension), summed exactly over the outcomes of a group.
     """
-    std = {"ddof": ddof, "eps": _EPS} if normaliser == "group-std" else {}
-    table = group_moments(
-        p=1 / (1 + np.exp(-_LOGITS)), correlation=0.0, group_size=group_size,
-        baseline="group-mean", normaliser=normaliser, **std,
-    ).drift  # fmt: skip
+    table = _table(group_size, normaliser, ddof)
     return lambda logit: float(np.interp(logit, _LOGITS, table))
+
+
+@lru_cache
+def _table(group_size: int | None, normaliser: str, ddof: int) -> NDArray[np.float64]:
+    p = 1 / (1 + np.exp(-_LOGITS))
+    scaled = normaliser == "group-std"
+    if group_size is None:
+        return np.asarray(np.sqrt(p * (1 - p)) if scaled else p * (1 - p))
+    moments = group_moments(
+        p=p, correlation=0.0, group_size=group_size, baseline="group-mean", normaliser=normaliser,
+        ddof=ddof if scaled else None, eps=_EPS if scaled else None,
+    )  # fmt: skip
+    return np.asarray(moments.drift)
 
 
 def mean_path(run: Run, force: Callable[[float], float]) -> NDArray[np.float64]:

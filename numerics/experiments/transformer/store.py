@@ -130,7 +130,7 @@ def _read(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     if rows and tuple(rows[0]) != columns:
-        raise InvalidInput(f"{path}: its columns are {', '.join(rows[0])}, not {', '.join(columns)}")
+        raise InvalidInput(f"{path} has columns {', '.join(rows[0])}; give {', '.join(columns)}")
     return rows
 
 

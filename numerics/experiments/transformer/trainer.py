@@ -37,7 +37,7 @@ from numerics.experiments.transformer.policy import (
 from numerics.experiments.transformer.setting import Run, Setting
 from numerics.experiments.transformer.tasks import Task, task
 
-__all__ = ["LabTrainer", "Weights", "prepare", "quiet", "train", "trainer"]
+__all__ = ["LabTrainer", "Weights", "optimizer", "prepare", "quiet", "train", "trainer"]
 
 Weights = dict[str, Any]
 
@@ -90,7 +90,8 @@ def _logit(p: float | tuple[float, ...]) -> NDArray[np.float64]:
     return np.log(share) - np.log1p(-share)
 
 
-def _optimizer(setting: Setting, weights: list[Any], eta: float) -> Any:
+def optimizer(setting: Setting, weights: list[Any], eta: float) -> Any:
+    """Return the optimizer of a run: torch's own, started from rest."""
     if setting.optimizer == "adam":
         return torch.optim.Adam(weights, lr=eta, betas=(setting.mu, 0.999))
     made = torch.optim.SGD(
@@ -145,7 +146,7 @@ def trainer(
         ),
         processing_class=tokenizer(work),
         callbacks=callbacks,
-        optimizers=(_optimizer(setting, trained(first), eta), None),
+        optimizers=(optimizer(setting, trained(first), eta), None),
     )  # fmt: skip
     made.remove_callback(PrinterCallback)
     made.staleness = setting.staleness
