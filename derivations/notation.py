@@ -87,7 +87,7 @@ def _table() -> Mapping[str, Quantity]:
         ("tau", r"\tau", "relaxation time", "step", _POSITIVE, (1, 1e4)),
         ("R_0", "R_0", "reward at the start", "reward", _ANY, (0, 1)),
         ("R_inf", r"R_{\infty}", "reward at the plateau", "reward", _ANY, (0, 1)),
-        ("p_0", "p_0", "success probability at the start", "1", _UNIT_OPEN, (0.01, 0.99)),
+        ("p_0", "p_{0}", "success probability at the start", "1", _UNIT_OPEN, (0.01, 0.99)),
         ("sigma", r"\sigma", "standard deviation of a reward, sqrt(p*(1 - p))", "1", Domain(low=Fraction(0), high=Fraction(1, 2), low_open=True), (0.01, 0.5)),
         ("B", "B", "exponent of a compute-performance law", "1", _POSITIVE, (0.5, 5)),
         ("C_mid", r"C_{\mathrm{mid}}", "compute, in steps, at half of the rise", "step", _POSITIVE, (10, 1e4)),

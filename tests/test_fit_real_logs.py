@@ -9,7 +9,7 @@ from numerics.fit import claimed_r_squared, curve_of_log, fit
 from numerics.logs import read_log
 
 LOGS = Path(__file__).resolve().parents[2] / "shared" / "logs"
-#: Verdict on raw rows, as docs/fitting.md and the record have it: (file, run, verdict).
+#: Verdict on raw rows, as docs/how-to/fit-a-curve.md and the record have it: (file, run, verdict).
 EXPECTED = [
     ("llama31_8b_gsm8k_G6.trainer_state.json", None, "out of reach"),
     ("unsloth_llama32_3b_gsm8k_G4.ipynb", None, "missed"),

@@ -16,6 +16,7 @@ from log_files import as_csv, as_history, as_lines, as_trainer_state, as_verl_co
 
 from numerics.inputs import InvalidInput
 from numerics.logs import Log, read_log
+from numerics.logs.order import ordered
 
 
 def rows(*steps: float, shift: float = 0.0) -> list[dict[str, Any]]:
@@ -370,3 +371,17 @@ def test_a_step_that_stands_still_numbers_nothing(tmp_path: Path) -> None:
     assert log.runs[0].step_source == "counted"
     assert log.runs[0].step.size == 5000
     assert any("the step column 'step' stands still" in note for note in log.notes)
+
+
+def test_a_step_that_nearly_stands_still_is_read_in_linear_time() -> None:
+    asked = []
+
+    def same(one: int, other: int) -> str:
+        asked.append(other)
+        return "equal" if other % 7 else "different"
+
+    for stands, starts in ((1.0, 286), (7.0, 1)):
+        step = np.append(np.full(2000, stands), stands + 1)
+        found = ordered(step, same, keeps="later", restarts=True, ended=np.zeros(2001, dtype=bool))
+        assert (len(found), found[-1].rows[-1]) == (starts, 2000)
+    assert len(asked) <= 3 * 4002

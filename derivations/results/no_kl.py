@@ -22,8 +22,7 @@ __all__ = ["derive", "p_0"]
 
 _p, _eta, _t, _beta, _eps = (quantity(n) for n in ("p", "eta", "t", "beta", "eps"))
 _q = sp.Symbol("q", real=True)  # 1 - p
-#: Success probability at time 0.
-p_0 = sp.Symbol("p_0", real=True)
+p_0 = quantity("p_0")
 
 
 @lru_cache(maxsize=2)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numerics.commands.arguments import (
@@ -15,18 +13,24 @@ from numerics.commands.arguments import (
     choice,
     exact,
     or_list,
-    quoted,
     whole,
 )
+from numerics.commands.curve import add_curve, curve_of, head, head_lines
 from numerics.commands.output import print_json, printable, table, wrapped
 
 if TYPE_CHECKING:
-    from numerics.fit import Comparison, Curve, Fit, Interval, TailScore
+    from numerics.fit import Comparison, Fit, Interval, TailScore
 
-__all__ = ["add_curve", "configure", "curve_of", "run", "whole_from"]
+__all__ = ["configure", "run"]
 
 _LEVEL = Fraction(9, 10)
 _LAW, _RIVAL = "three-phase", "exponential"
+#: Families that are laws of the record: the entry, and what it is called.
+_LAWS = {
+    "exponential": ("n1", "n1, single exponential"),
+    "sigmoid": ("n1", "n1 (v1), sigmoid"),
+    "compute-law": ("s1", "s1, compute-performance law"),
+}
 #: Readings whose intervals are shown, in this order.
 _SHOWN = (
     "R_0", "first_plateau", "R_inf", "tau", "x_over_damping", "relaxation_time", "damping_ratio",
@@ -57,52 +61,6 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON, for machines")
 
 
-def add_curve(parser: Parser) -> None:
-    """Add the log and what says which curve of it is meant and how it was measured."""
-    parser.add_argument("log", metavar="LOG", type=Path, help="a training log, as `read` takes it")
-    parser.add_argument("--run", metavar="NAME", help="which run, where the log holds several")
-    parser.add_argument(
-        "--column", metavar="NAME", help="the reward, by the log's name; default the total one"
-    )
-    parser.add_argument(
-        "--group-size", metavar="G", type=whole_from(2), help="completions per prompt"
-    )
-    parser.add_argument("--prompts", metavar="P", type=exact, help="prompts per step")
-    parser.add_argument(
-        "--bounds", metavar="LOW,HIGH", type=_bounds, help="least and greatest reward there can be"
-    )
-    parser.add_argument(
-        "--origin", metavar="STEP", type=exact,
-        help="where a curve from rest starts; default half a step before the first row",
-    )  # fmt: skip
-
-
-def curve_of(args: argparse.Namespace) -> Curve:
-    """Return the curve that the flags of `add_curve` ask for."""
-    from numerics.fit import curve_of_log
-    from numerics.logs import read_log
-
-    return curve_of_log(
-        read_log(args.log), run=args.run, column=args.column, group_size=args.group_size,
-        prompts=None if args.prompts is None else float(args.prompts), bounds=args.bounds,
-        origin=None if args.origin is None else float(args.origin),
-    )  # fmt: skip
-
-
-def whole_from(least: int) -> Callable[[str], int]:
-    """Return the reader of a whole number that is at least `least`."""
-
-    def parse(text: str) -> int:
-        number = text.strip()
-        if number.isascii() and number.isdigit() and len(number) <= 9 and int(number) >= least:
-            return int(number)
-        raise argparse.ArgumentTypeError(
-            f"{quoted(text)} is not a whole number from {least}, of at most 9 digits"
-        )
-
-    return parse
-
-
 def run(args: argparse.Namespace) -> int:
     """Fit, rank and say what the log determines."""
     update = (args.momentum, args.lag, args.stale_share)
@@ -112,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--optimizer needs --momentum")
     found = _found(args)
     if args.json:
-        print_json(found)
+        print_json("grpo-dynamics/fit/1", found)
     else:
         print(printable(_text(found)))
     return 0
@@ -131,19 +89,11 @@ def _found(args: argparse.Namespace) -> dict[str, Any]:
               for f in told}  # fmt: skip
     top = ceiling(given, ranked.best)
     summary: dict[str, Any] = {
-        "path": str(args.log),
-        "run": curve.run.name,
-        "column": curve.column.name,
-        "meaning": curve.column.meaning,
-        "rows": len(given),
-        "first_step": float(given.step[0]),
-        "last_step": float(given.step[-1]),
-        "origin": given.origin,
-        "group_size": given.group_size,
-        "prompts": given.prompts,
-        "bounds": None if given.bounds is None else list(given.bounds),
-        "averaged_over": given.averaged_over,
-        "notes": list(curve.notes),
+        **head(
+            args, curve, origin=given.origin, group_size=given.group_size, prompts=given.prompts,
+            bounds=None if given.bounds is None else list(given.bounds),
+            averaged_over=given.averaged_over,
+        ),
         "best": ranked.best.family.name,
         "level": level,
         "models": [_model(ranked, name, tails) for name in ranked.fits],
@@ -155,6 +105,11 @@ def _found(args: argparse.Namespace) -> dict[str, Any]:
             "best": r_squared(ranked.best), "ceiling": top.value, "ceiling_low": top.low,
             "ceiling_high": top.high, "binomial_ceiling": top.binomial,
         },
+        "laws": [] if args.family else [
+            {"id": id, "family": name, "standing": ranked.standing(name),
+             "delta_aicc": ranked.delta(name)}
+            for name, (id, _) in _LAWS.items() if name in ranked.fits
+        ],
         "claim": None,
         "slow_start": None,
     }  # fmt: skip
@@ -233,13 +188,8 @@ def _slow_start(args: argparse.Namespace, ranked: Comparison, level: float) -> d
 
 def _text(found: dict[str, Any]) -> str:
     """Return the result for people, in 80 columns."""
-    named = f" of run {found['run']}" if found["run"] else ""
     lines = [
-        wrapped(
-            f"{found['column']}{named}: {found['rows']} rows, steps {found['first_step']:g} to "
-            f"{found['last_step']:g}", indent=0, hanging=2,
-        ),
-        *(wrapped(note, indent=2, hanging=2) for note in found["notes"]),
+        *head_lines(found),
         "",
         "families, best first (AICc; the tail is the last quarter, fitted without it)",
         f"  {'':<20}{'dAICc':>8}{'weight':>8}{'dBIC':>8}{'R^2':>8}{'tail rmse':>11}{'R_inf':>10}",
@@ -257,6 +207,11 @@ def _text(found: dict[str, Any]) -> str:
             *(wrapped(f"held: {what}", indent=2, hanging=2) for what in model["held"]),
         ]  # fmt: skip
     lines += ["", "noise", table(_noise_rows(found))]
+    if found["laws"]:
+        lines += [
+            "", "laws of the record against all families (AICc tells apart from 10 on)",
+            table((_LAWS[law["family"]][1], _standing(found, law)) for law in found["laws"]),
+        ]  # fmt: skip
     for key, words in (("claim", _claim), ("slow_start", _inertia)):
         if found[key] is not None:
             lines += ["", wrapped(words(found[key]), indent=0, hanging=2)]
@@ -298,6 +253,11 @@ def _noise_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     return rows
 
 
+def _standing(found: dict[str, Any], law: dict[str, Any]) -> str:
+    behind = f" than {found['best']} by {law['delta_aicc']:.1f}"
+    return f"{law['standing']}{behind if law['standing'] == 'worse' else ''}"
+
+
 def _claim(claim: dict[str, Any]) -> str:
     reading = {
         "reached": "is reached on raw rows",
@@ -325,11 +285,3 @@ def _inertia(found: dict[str, Any]) -> str:
         f"momentum and lag put it at {found['inertial_inflection']:.4g} (delay M/C "
         f"{found['inertial_delay']:.4g}): {found['verdict']}"
     )
-
-
-def _bounds(text: str) -> tuple[float, float]:
-    parts = text.split(",")
-    if len(parts) != 2:
-        raise argparse.ArgumentTypeError(f"{text!r} is not two numbers; write LOW,HIGH such as 0,1")
-    low, high = (float(exact(part)) for part in parts)
-    return low, high

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from numerics.commands.arguments import Parser, exact
-from numerics.commands.fit import add_curve, curve_of
+from numerics.commands.curve import add_curve, curve_of, head, head_lines
 from numerics.commands.output import print_json, printable, table, wrapped
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     """Forecast and say what can be told."""
     found = _found(args)
     if args.json:
-        print_json(found)
+        print_json("grpo-dynamics/forecast/1", found)
     else:
         print(printable(_text(found)))
     return 0
@@ -55,21 +55,13 @@ def _found(args: argparse.Namespace) -> dict[str, Any]:
         given, share=float(args.share), level=float(args.level),
         horizon=None if args.horizon is None else float(args.horizon),
     )  # fmt: skip
-    last = float(given.step[-1])
     return {
-        "path": str(args.log),
-        "run": curve.run.name,
-        "column": curve.column.name,
-        "meaning": curve.column.meaning,
-        "rows": len(given),
-        "first_step": float(given.step[0]),
-        "last_step": last,
-        "notes": list(curve.notes),
+        **head(args, curve),
         "verdict": found.verdict,
         "why": found.why,
         "level": found.level,
         "horizon": found.horizon,
-        "end_step": last + found.horizon,
+        "end_step": float(given.step[-1]) + found.horizon,
         "now": _estimate(found.now),
         "end": _estimate(found.end),
         "plateau": _estimate(found.plateau),
@@ -90,7 +82,6 @@ def _estimate(found: Estimate) -> dict[str, float | None]:
 
 def _text(found: dict[str, Any]) -> str:
     """Return the result for people, in 80 columns."""
-    named = f" of run {found['run']}" if found["run"] else ""
     weights = sorted(found["models"].items(), key=lambda pair: -pair[1])
     rows = [
         ("reward now", _range(found["now"])),
@@ -105,11 +96,7 @@ def _text(found: dict[str, Any]) -> str:
         ("drift", f"{found['drift']:.2f} of the change so far, when time has grown by e"),
     ]
     return "\n".join([
-        wrapped(
-            f"{found['column']}{named}: {found['rows']} rows, steps {found['first_step']:g} to "
-            f"{found['last_step']:g}", indent=0, hanging=2,
-        ),
-        *(wrapped(note, indent=2, hanging=2) for note in found["notes"]),
+        *head_lines(found),
         "",
         wrapped(f"{found['verdict']}: {found['why']}", indent=0, hanging=2),
         "",

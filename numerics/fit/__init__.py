@@ -9,6 +9,7 @@ From rewards to a verdict::
     intervals(found, ["tau", "R_inf"], level=0.9)["tau"].determined
     ranked = compare(given)                                         # a Comparison
     ranked.best, ranked.weights["three-phase"], ranked.delta("constant")
+    ranked.standing("exponential")                                  # against all the others
     held_out(given)["three-phase"].rmse
     claimed_r_squared(ranked.fits["three-phase"], ranked.fits["exponential"]).verdict
     attribute_slow_start(found, tau=100, optimizer="heavy-ball", mu=0.9).verdict
@@ -30,7 +31,7 @@ from __future__ import annotations
 
 from numerics.fit.attribution import SlowStart, attribute_slow_start
 from numerics.fit.ceiling import Ceiling, ClaimedFit, ceiling, claimed_r_squared, r_squared
-from numerics.fit.comparison import Comparison, TailScore, compare, held_out
+from numerics.fit.comparison import TOLD_APART, Comparison, TailScore, compare, held_out
 from numerics.fit.families import FAMILIES, family_names, finite_group
 from numerics.fit.family import Coordinate, Family
 from numerics.fit.from_log import Curve, curve_of_log
@@ -46,6 +47,7 @@ __all__ = [
     "FEWEST_ROWS",
     "QUANTITIES",
     "SPIKE",
+    "TOLD_APART",
     "Ceiling",
     "ClaimedFit",
     "Comparison",

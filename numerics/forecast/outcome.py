@@ -138,7 +138,7 @@ def forecast(
     An extension: not in the theory. Models are weighted by the density they gave to later rows from
     earlier origins; parameters are drawn from their posterior, the noise with its wander from the
     fit; what no model follows is a drift, its size judged from the same origins
-    (`docs/forecasting.md`).
+    (`docs/how-to/forecast-a-run.md`).
     """
     for name, value in (("share", share), ("level", level)):
         if not 0 < value < 1:
@@ -229,7 +229,7 @@ def _verdict(
     noise: float,
     level: float,
 ) -> tuple[str, str]:
-    """Return the verdict and why; the rule is stated in `docs/forecasting.md`."""
+    """Return the verdict and why; the rule is stated in `docs/how-to/forecast-a-run.md`."""
     rows, (up, down, open_still) = mixed.level.rows, chances
     if rows < FEWEST_ROWS:
         return "too early to tell", f"{rows} rows; at least {FEWEST_ROWS} are needed"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,13 +51,15 @@ def ordered(
     usual = _usual(np.diff(step))
     first, last = np.inf, -np.inf
     place: dict[float, int] = {}
+    again = _logged_again(step)
     for row, now in enumerate(step.tolist()):
         run = runs[-1]
         if now <= last:
             held = place.get(now)
             how = "different" if held is None else same(held, row)
             at_start = restarts and now <= first and now <= max(1.0, usual)
-            if at_start and _starts_anew(step, same, place, row, ended=bool(ended[row])):
+            fell = step[row - 1] != now or not again[row] > now
+            if at_start and fell and _starts_anew(step, same, place, row, ended=bool(ended[row])):
                 runs.append(Ordered([row]))
                 first, last, place = now, now, {now: row}
                 continue
@@ -87,20 +89,32 @@ def _starts_anew(
     """Whether the rows from this one to the next fall of the step are another run's.
 
     Two runs may begin with equal rows; they differ later. If a training ended before the row,
-    rows past the old ones are another run's too.
+    rows past the old ones are another run's too. Where the step stood still, it falls where it
+    stands still again.
     """
+    goes_on = operator.gt if step[row - 1] == step[row] else operator.ge
     end = row + 1
-    while end < step.size and step[end] >= step[end - 1]:
+    while end < step.size and goes_on(step[end], step[end - 1]):
         end += 1
-    steps = step[row:end].tolist()
-    repeated = any(one == other > steps[0] for one, other in pairwise(steps))
-    if repeated and step[row - 1] == step[row]:
-        return False  # steps are logged twice each: nothing fell back
     hows = [
         "new" if (held := place.get(now)) is None else same(held, row + n)
-        for n, now in enumerate(steps)
+        for n, now in enumerate(step[row:end].tolist())
     ]
     return hows[0] == "new" or "different" in hows or (ended and "new" in hows)
+
+
+def _logged_again(step: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the greatest step that two rows in a row have, from each row to the next fall.
+
+    Where it is greater than the row's own, steps are logged more than once each.
+    """
+    found = np.full(step.size, -np.inf)
+    for row in range(step.size - 2, -1, -1):
+        if step[row + 1] == step[row]:
+            found[row] = max(found[row + 1], step[row])
+        elif step[row + 1] > step[row]:
+            found[row] = found[row + 1]
+    return found
 
 
 def spacing(step: NDArray[np.float64]) -> float | None:

@@ -125,6 +125,7 @@ _RESPONSIBLE = {
         "base": "vocabulary targets_new",
         "curve": "targets_new",
         "group": "targets_new",
+        "law": "results_laws",
         "moment": "targets_new",
         "noise": "targets_new",
         "oscillator": "vocabulary audit_adversarial",
