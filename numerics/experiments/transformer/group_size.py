@@ -28,9 +28,16 @@ _QUANTITY = f"steps to {_TARGET:.0%}"
 
 # Theory -> what the drift has instead of the run's own group size and the trainer's ddof.
 _THEORIES: dict[str, dict[str, Any]] = {"exact": {}, "rival": {"ddof": 0}, "source": {"size": None}}
+_STYLES = {"exact": "-", "rival": ":", "source": "--"}
+_WORDS = {
+    "exact": "predicted by finite groups, ddof 1",
+    "rival": "the same with ddof 0",
+    "source": "a temperature only: no G",
+}
 
 
 def _settings(plan: Plan, normaliser: str) -> list[Setting]:
+    sizes = plan["group_sizes"]
     return [
         Setting(
             task=task["name"], answers=task["answers"], policy_seed=seed, seed=seed,
@@ -38,7 +45,8 @@ def _settings(plan: Plan, normaliser: str) -> list[Setting]:
             group_size=size, normaliser=normaliser, steps=plan["steps"], until=plan["until"],
             measures=("gain-along",),
         )
-        for task, size, seed in product(plan["tasks"], plan["group_sizes"], range(plan["seeds"]))
+        for task in plan["tasks"]
+        for size, seed in product(task.get("group_sizes", sizes), range(plan["seeds"]))
     ]  # fmt: skip
 
 
@@ -67,6 +75,8 @@ def _grouped(runs: Iterable[Run]) -> dict[tuple[str, int], list[Run]]:
     for run in runs:
         setting = run.setting
         task = f"{setting.task}, {setting.answers} answers"
+        if setting.task == "several-token" and setting.pace < 0.1:
+            task += ", half the pace"
         found.setdefault((task, setting.group_size), []).append(run)
     return found
 
@@ -76,34 +86,38 @@ def _figures(runs: Sequence[Run], rows: Sequence[Row], *, name: str) -> dict[str
 
 
 def _draw(rows: Sequence[Row], axes: Axes) -> None:
-    tasks = list(dict.fromkeys(row.case.rsplit(",", 1)[0] for row in rows))
-    styles = {"exact": "-", "rival": ":", "source": "--"}
-    names = {"exact": "finite groups, ddof 1", "rival": "ddof 0", "source": "no G in the mean path"}
-    for task, colour in zip(tasks, ("blue", "orange", "green"), strict=False):
-        for theory, style in styles.items():
-            some = [r for r in rows if r.case.startswith(f"{task},") and r.theory == theory]
-            if not some:
-                continue
-            sizes = [int(row.case.rsplit(" ", 1)[1]) for row in some]
-            axes.plot(sizes, [row.predicted for row in some], style, color=COLOURS[colour])
-            if theory == "exact":
-                axes.errorbar(
-                    sizes, [row.measured for row in some],
-                    yerr=[[r.measured - r.low for r in some], [r.high - r.measured for r in some]],
-                    fmt="o", color=COLOURS[colour], markerfacecolor="none", capsize=2.5, label=task,
-                )  # fmt: skip
-    present = {row.theory for row in rows}
-    for theory in (t for t in styles if t in present):
-        axes.plot([], [], styles[theory], color=COLOURS["faint"], label=names[theory])
+    sizes = sorted({_size(row) for row in rows})
+    # The sharp test, and the one nearest to it; the other tasks are in the tables.
+    for case, colour in (("one-token, 2 answers", "blue"), ("one-token, 16 answers", "green")):
+        some = [row for row in rows if row.case.startswith(f"{case}, G ")]
+        for theory, style in _STYLES.items():
+            curve = [(_size(row), row.predicted) for row in some if row.theory == theory]
+            if curve and (colour == "blue" or theory == "exact"):
+                axes.plot(*zip(*curve, strict=True), style, color=COLOURS[colour])
+        exact = [row for row in some if row.theory == "exact"]
+        if exact:
+            axes.errorbar(
+                [_size(row) for row in exact],
+                [row.measured for row in exact],
+                yerr=np.array([(r.measured - r.low, r.high - r.measured) for r in exact]).T,
+                fmt="o", color=COLOURS[colour], markerfacecolor="none", capsize=2.5,
+                label=f"trained: {case}",
+            )  # fmt: skip
+    for theory in dict.fromkeys(row.theory for row in rows):
+        axes.plot([], [], _STYLES[theory], color=COLOURS["faint"], label=_WORDS[theory])
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    axes.set_xticks(sorted({int(row.case.rsplit(" ", 1)[1]) for row in rows}))
+    axes.set_xticks(sizes)
     axes.set_yticks([20, 50, 100, 200, 500])
     plain_ticks(axes)
     axes.set_xlabel("group size G")
     axes.set_ylabel(f"steps to {_TARGET:.0%} success")
-    axes.set_title("a transformer's mean path against the group size")
+    axes.set_title("how fast a transformer learns, against G")
     axes.legend(fontsize=7.6)
+
+
+def _size(row: Row) -> int:
+    return int(row.case.rsplit(" ", 1)[1])
 
 
 STD_NORMALISED = Experiment(

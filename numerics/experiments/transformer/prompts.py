@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["UNEQUAL_PROMPTS"]
 
-_EARLY, _LATE = 0.7, 0.9
+_EARLY, _LATE = 0.7, 0.8
 
 
 def _settings(plan: Plan) -> list[Setting]:
@@ -101,20 +101,14 @@ def _figures(runs: Sequence[Run], rows: Sequence[Row]) -> dict[str, str]:
 def _draw(runs: Sequence[Run], axes: Axes) -> None:
     size = runs[0].setting.group_size
     some = [run for run in runs if run.setting.group_size == size]
-    for k, run in enumerate(some):
-        axes.plot(
-            run.p.mean(1), color=COLOURS["blue"], linewidth=0.7, alpha=0.6,
-            label="trained, a line a seed" if k == 0 else None,
-        )  # fmt: skip
-    for style, label, path in (
-        ("-", "mean drift, every prompt its own", lambda run: np.array(run.facts["mean_field"])),
-        ("--", "one scalar coordinate", one_coordinate),
-    ):
-        paths = [path(run) for run in some]
-        length = min(map(len, paths))
-        mean = np.mean([one[:length] for one in paths], axis=0)
-        colour = COLOURS["ink"] if style == "-" else COLOURS["orange"]
-        axes.plot(mean, style, color=colour, label=label)
+    for run, colour in zip(some, ("blue", "green", "purple"), strict=False):
+        axes.plot(run.p.mean(1), color=COLOURS[colour], linewidth=1.1)
+        axes.plot(run.facts["mean_field"], "--", color=COLOURS[colour], linewidth=1.3)
+    one = np.mean([one_coordinate(run) for run in some], axis=0)
+    faint = COLOURS["faint"]
+    axes.plot([], [], color=faint, linewidth=1.1, label="trained, a colour a network")
+    axes.plot([], [], "--", color=faint, label="mean drift, each prompt its own")
+    axes.plot(one, ":", color=COLOURS["orange"], label="one scalar coordinate")
     axes.set_xlabel("step")
     axes.set_ylabel("success probability, mean of the prompts")
     axes.set_title(f"eight prompts of unequal difficulty, G = {size}")

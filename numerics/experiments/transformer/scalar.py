@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from numerics.dynamics import group_moments
 from numerics.experiments.transformer.setting import Run
+from numerics.experiments.transformer.tasks import task
 from numerics.inputs import InvalidInput
 from numerics.simulation import optimizer_named
 
@@ -75,8 +76,10 @@ def mean_path(run: Run, force: Callable[[float], float]) -> NDArray[np.float64]:
     path = [float(run.logit[0, 0])]
     s = float(np.interp(path[0], logits, way))
     memory = rule.memory_at_rest(s)
+    work = task(setting.task, answers=setting.answers, prompts=setting.prompts)
+    eta = facts["eta"] / work.length  # the trainer's loss is a mean over the words of a completion
     for _ in range(setting.steps):
-        s, memory = rule.step(s, memory, force(path[-1]), eta=facts["eta"], mu=setting.mu)
+        s, memory = rule.step(s, memory, force(path[-1]), eta=eta, mu=setting.mu)
         path.append(float(np.interp(s, way, logits)))
     return np.array(path)
 
