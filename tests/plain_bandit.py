@@ -100,9 +100,11 @@ def plain_run(
         elif optimizer == "ema":
             mean = mu * mean + (1 - mu) * gradient
             moved = theta + eta * mean
-        else:
+        elif optimizer == "nesterov":
             mean = mu * mean + gradient
             moved = theta + eta * (gradient + mu * mean)
+        else:
+            raise KeyError(optimizer)
         path.append(moved)
         path = path[-(schedule.longest + 2) :]
     return path[-1]

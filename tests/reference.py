@@ -86,9 +86,11 @@ def run_refresh(run: Run, x: Any, q: Any, v: Any) -> tuple[Any, Any]:
         elif run.optimizer == "ema":
             v = mu * v + (1 - mu) * g
             q = q + v
-        else:
+        elif run.optimizer == "nesterov":
             v = mu * v + g
             q = q + g + mu * v
+        else:
+            raise KeyError(run.optimizer)
     return q, v
 
 

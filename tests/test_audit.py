@@ -207,7 +207,7 @@ def test_the_json_of_an_audit(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         tmp_path, GOOD + GOOD.replace('"rule"', '"two"').replace("lag = 1 }", "lag = 3 }")
     )
     assert main(["audit", str(path), "--json"]) == 1  # the second is not as expected
-    rows = json.loads(capsys.readouterr().out)
+    rows = json.loads(capsys.readouterr().out)["claims"]
     assert [row["id"] for row in rows] == ["rule", "two"]
     assert rows[0]["verdict"] == "holds"
     assert rows[0]["evidence"]["rung"] == "proved"

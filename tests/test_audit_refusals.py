@@ -86,7 +86,7 @@ def test_an_error_of_many_refusals_crosses_processes() -> None:
 def test_the_formula_as_read_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(tmp_path, GOOD.replace("x*d < 1 - mu", "ηKd < 1−μ"))
     assert main(["audit", str(path), "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = json.loads(capsys.readouterr().out)["claims"]
     assert row["as_read"] == "d*x < 1 - mu"
     assert main(["audit", str(path)]) == 0
     assert re.search(r"printed +ηKd < 1−μ\n +as read +d\*x < 1 - mu", capsys.readouterr().out)
@@ -97,7 +97,7 @@ def test_the_lag_models_listed_are_those_derived(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["quantities", name, "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = json.loads(capsys.readouterr().out)["quantities"]
     target = TARGETS[name]
     derived, refused = [], []
     for lag_model, steps in (("constant", "lag"), ("sawtooth", "refresh")):

@@ -31,6 +31,9 @@ def outcome(tmp_path: Path, page: str) -> tuple[int, list[str]]:
         ("```console\n$ false; echo $?\n1\n\n$ echo\n```\n", 1),
         ("- item\n\n  ```bash\n  cat <<END\n  text\n  END\n  ```\n", 1),
         ("````text\n```bash\nfalse\n```\n````\n", 0),
+        ("```{toctree}\n:hidden:\n\na\n```\n```bash\ntrue\n```\n", 1),
+        ("```{include} ../a.md\n:relative-docs: docs/\n```\n", 0),
+        ("````{note} Said once\ntext\n\n```bash\ntrue\n```\n````\n", 1),
     ],
 )
 def test_a_true_page_passes(page: str, ran: int, tmp_path: Path) -> None:
@@ -50,6 +53,9 @@ def test_a_true_page_passes(page: str, ran: int, tmp_path: Path) -> None:
         ("```console\n$ echo a\na\n\n$ echo b\na\n```\n", "page.md:5: $ echo b"),
         ("```console\n$ false\n```\n", "page.md:2: $ false"),
         ("```bash\ntrue\n", "page.md:1: the code block is never closed"),
+        ("```{note}\ntext\n", "page.md:1: the code block is never closed"),
+        ("\n```{code-block} bash\ntrue\n```\n", "page.md:2: show code in a plain fence"),
+        ("````{note}\ntext\n\n```bash\nfalse\n```\n````\n", "page.md:5: exit status 1"),
         ("<!-- no-run: -->\n```bash\nfalse\n```\n", "page.md:3: the mark 'no-run' needs"),
         ("<!-- norun: typo -->\n```bash\ntrue\n```\n", "page.md:3: unknown mark 'norun'"),
     ],

@@ -204,8 +204,9 @@ def test_derive_follows_its_premises(capsys: pytest.CaptureFixture[str]) -> None
 def test_derive_lists_every_result(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = run("derive", "--list", "--json", capture=capsys)
     assert (status, err) == (0, "")
-    assert [row["id"] for row in json.loads(out)] == list(CATALOGUE)
-    assert all(row["summary"] for row in json.loads(out))
+    rows = json.loads(out)["derivations"]
+    assert [row["id"] for row in rows] == list(CATALOGUE)
+    assert all(row["summary"] for row in rows)
     status, out, err = run("derive", "--list", capture=capsys)
     assert (status, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 80
@@ -241,7 +242,7 @@ def test_audit_status_is_about_the_expected(
     assert verdict in " ".join(out.split())
     got, out, err = run("audit", str(path), "--json", capture=capsys)
     assert (got, err) == (status, "")
-    (row,) = json.loads(out)
+    (row,) = json.loads(out)["claims"]
     assert row.keys() >= {"id", "verdict", "evidence", "derived", "difference", "counterexample"}
     assert row["evidence"].keys() >= {"rung", "method", "domain"}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from numerics import dynamics, exact
@@ -141,6 +141,7 @@ SINGLE = st.tuples(
 
 
 @given(SINGLE)
+@example(("heavy-ball", 1 - 1e-9, 1.0, 667669, 0.0, "recurrence"))
 @settings(max_examples=300, deadline=None)
 def test_a_single_run_is_what_it_is_among_others(drawn: tuple[Any, ...]) -> None:
     """One run is computed in plain floats, two as arrays; x runs up to three times the border."""
@@ -152,8 +153,9 @@ def test_a_single_run_is_what_it_is_among_others(drawn: tuple[Any, ...]) -> None
     among = stationary_variance(optimizer, x=[x, x], **at)
     alone = stationary_variance(optimizer, x=x, **at)
     growth = np.fmax(0, variance_growth(optimizer, x=[x, x], **at)[0])  # as the border comes near
-    # Each turns z around the whole lag in its own order: half a rounding a step.
-    rounding = 1e-12 + 1e-16 * lag
+    # Each turns z around the whole lag in its own order, half a rounding a step; the variance takes
+    # an error of x up by its growth, the relative slope in x (8754 in the example).
+    rounding = (1e-12 + 1e-16 * lag) * (1 + growth)
     assert alone == pytest.approx(among[0], rel=rounding + 1e-15 * growth**2, nan_ok=True)
 
 

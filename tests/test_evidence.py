@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import tomllib
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from schema_check import check
 
 from derivations import evidence
 from derivations.audit import judge_claim
@@ -276,7 +276,7 @@ def test_a_lower_rung_fails_until_it_is_accepted_and_says_what_it_lowers(
     assert run(tmp_path) == 1
     assert line in capsys.readouterr().out
     assert run(tmp_path, "--json") == 1
-    assert json.loads(capsys.readouterr().out)["evidence"]["changes"] == [
+    assert check(capsys.readouterr().out)["evidence"]["changes"] == [
         {"id": "p8.3", "words": "certified, was proved", "slid": True}
     ]
     assert load_evidence(kept).claims["p8.3"].rung == "proved"

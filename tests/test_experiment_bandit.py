@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 import re
 from argparse import Namespace
@@ -14,6 +13,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from schema_check import check
 
 from numerics.commands import experiment as command
 from numerics.commands.arguments import Parser
@@ -175,10 +175,6 @@ def test_an_unexpected_verdict_fails_the_command_and_is_shown(
     assert max(map(len, shown.splitlines()[:-1])) <= 80
 
 
-def no_constant(name: str) -> None:
-    raise AssertionError(f"{name} is not JSON")
-
-
 def test_files_are_whole_and_say_the_same(
     done: tuple[Experiment, Path, int],
     monkeypatch: pytest.MonkeyPatch,
@@ -187,7 +183,7 @@ def test_files_are_whole_and_say_the_same(
 ) -> None:
     experiment, out, _ = done
     text = (out / "bandit.json").read_text("utf-8")
-    data: dict[str, Any] = json.loads(text, parse_constant=no_constant)
+    data = check(text)
     assert data["as_expected"] is True
     assert [row["id"] for row in data["verdicts"]] == list(experiment.plan.expected)
     assert {row["rung"] for row in data["verdicts"]} == {"tested"}

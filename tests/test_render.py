@@ -201,8 +201,8 @@ def test_json_is_plain_data() -> None:
     assert json.loads(json.dumps(data)) == data
     assert json.loads(render.render(small(), "json")) == data
     assert list(data) == [
-        "id", "title", "provenance", "rung", "evidence", "premises", "steps", "results", "depends",
-        "use",
+        "schema", "id", "title", "provenance", "rung", "evidence", "premises", "steps", "results",
+        "depends", "use",
     ]  # fmt: skip
     assert data["steps"][1] == {
         "name": "force", "states": "g = -d*x", "latex": "g = - d x", "because": "g_k = -x q_{k-d}",

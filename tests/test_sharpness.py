@@ -70,5 +70,5 @@ def test_an_audit_tells_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "sharp?    mu = 0: 1.236 at 2 steps" in capsys.readouterr().out
     assert "mu = 0: 1.236 at 2 steps" in (tmp_path / "page.html").read_text("utf-8")
     assert main(["audit", str(path), "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = json.loads(capsys.readouterr().out)["claims"]
     assert [point["lag"] for point in row["sharpness"]] == [2, 2, 2]

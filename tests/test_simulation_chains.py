@@ -94,11 +94,13 @@ def plain_chain(
             if enters == "recurrence":
                 h = h + kick
             q.append(q[k] + (h + f))
-        else:
+        elif optimizer in ("heavy-ball", "ema"):
             f = kick - stale * old
             f = f - fresh * q[k]
             h = mu * h + f
             q.append(q[k] + h)
+        else:
+            raise KeyError(optimizer)
     return q
 
 

@@ -82,7 +82,7 @@ def _changed(target: Target, start: Reading) -> Iterator[Reading]:
     for name, optimizer in OPTIMIZERS.items():
         if name != setting.update.optimizer.name:
             update = replace(setting.update, optimizer=optimizer)
-            words = f"for {_OPTIMIZER_WORDS[name]}"
+            words = f"for {_OPTIMIZER_WORDS.get(name, name)}"
             yield Reading(words, _with(setting, update), printed, "optimizer")
     yield from _other_lag_model(start)
     yield from _other_lag(start)

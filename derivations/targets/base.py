@@ -15,7 +15,7 @@ from derivations.judge.region import Region
 from derivations.judge.search import Point
 from derivations.judge.value import Value
 from derivations.notation import QUANTITIES, quantity
-from derivations.update import LAG_MODELS, Update, nearest
+from derivations.update import LAG_MODELS, OPTIMIZERS, Update, nearest
 
 __all__ = [
     "LINEAR",
@@ -186,7 +186,7 @@ def read_update(
         if model[name] in _LATER:
             raise TargetError(
                 f"{_LATER[str(model[name])]} is not derived in this version; "
-                "optimizers: heavy-ball, ema, nesterov; lag models: constant, sawtooth"
+                f"optimizers: {', '.join(OPTIMIZERS)}; lag models: {', '.join(LAG_MODELS)}"
             )
     lag_name = "lag" if model["lag_model"] == "constant" else "refresh"
     other = "refresh" if lag_name == "lag" else "lag"

@@ -59,7 +59,8 @@ def run(args: argparse.Namespace) -> int:
 
         print(markdown(rows), end="")
     elif args.json:
-        print_json([_data(row, on_the_map) for row, on_the_map in rows])
+        claims = [_data(row, on_the_map) for row, on_the_map in rows]
+        print_json("grpo-dynamics/audit/1", {"claims": claims})
     else:
         print(render(rows))
     return 0 if all(row.as_expected for row, _ in rows) else 1

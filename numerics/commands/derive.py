@@ -24,6 +24,7 @@ CHOICES = {
     "kl": "estimator of the KL anchor",
     "normaliser": "normaliser of the advantage",
     "ddof": "degrees of freedom taken from the group's std",
+    "curve": "curve of the reward",
 }
 
 
@@ -95,7 +96,7 @@ def _list(*, as_json: bool) -> None:
             summary = (entry.derive.__doc__ or "").strip().partition("\n")[0]
             rows.append({"id": entry.id, "part": part, "summary": summary, "premises": premises})
     if as_json:
-        print_json(rows)
+        print_json("grpo-dynamics/derivations/1", {"derivations": rows})
         return
     for part in PARTS:
         print(f"{part}\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numerics.commands.arguments import Parser, UsageError, choice, or_list
-from numerics.commands.fit import whole_from
+from numerics.commands.curve import whole_from
 from numerics.commands.output import print_json, printable
 
 if TYPE_CHECKING:
@@ -85,7 +85,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         runs = [one.to_json() for one in found]
         slope = None if exponent is None else exponent.to_json()
-        print_json({"log": str(args.log), "runs": runs, "noise_exponent": slope})
+        found_json = {"log": str(args.log), "runs": runs, "noise_exponent": slope}
+        print_json("grpo-dynamics/diagnose/1", found_json)
         return 0
     print(printable(render(found)))
     if exponent is not None:

@@ -108,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
         else border(table, optimizer=optimizer, mu=momentum, stale_share=args.stale_share)
     )
     if args.json:
-        print_json(as_json(table, found, args.x))
+        print_json("grpo-dynamics/lag/1", as_json(table, found, args.x))
     else:
         print(render(table, found, args.x))
     return 0

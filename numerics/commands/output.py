@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 __all__ = ["print_json", "printable", "table", "wrapped"]
 
 _COLUMNS = 80
 
 
-def print_json(result: object) -> None:
-    """Print `result` as strict JSON: a NaN or an infinity is a bug, not a value."""
+def print_json(schema: str, result: Mapping[str, object]) -> None:
+    """Print `result` as strict JSON, its `schema` first: a NaN or an infinity is a bug.
+
+    The names are those of the documents in ``numerics/schemas/``, which say what may be in it.
+    """
     import json  # only a command that prints it pays for it
 
-    print(json.dumps(result, indent=2, allow_nan=False))
+    print(json.dumps({"schema": schema, **result}, indent=2, allow_nan=False))
 
 
 def printable(text: str) -> str:

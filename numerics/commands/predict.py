@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
         **{name: getattr(args, name) for name in (*NUMERIC_LAG_FLAGS, *sorted(given))},
     )
     if args.json:
-        print_json(result)
+        print_json("grpo-dynamics/predict/1", result)
     else:
         print(render(result))
     return 0

@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
         raise TargetError(unknown("quantity", args.name, TARGETS))
     rows = [_row(name) for name in TARGETS if args.name in (None, name)]
     if args.json:
-        print_json(rows)
+        print_json("grpo-dynamics/quantities/1", {"quantities": rows})
     elif args.name is None:
         print(table((row["name"], row["meaning"]) for row in rows))
     else:

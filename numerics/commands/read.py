@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
 
     log = read_log(args.log)
     if args.json:
-        print_json(summary(log))
+        print_json("grpo-dynamics/read/1", summary(log))
     else:
         print(_text(_printable(summary(log))))
     return 0

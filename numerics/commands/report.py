@@ -104,7 +104,7 @@ def _generated(*, update: bool, as_json: bool) -> int:
             drift += part.drift(root)
     folders = ", ".join(part.folder for part in PARTS)
     if as_json:
-        print_json({"updated": update, "drift": drift})
+        print_json("grpo-dynamics/generated/1", {"updated": update, "drift": drift})
     elif drift:
         print(*drift, "", "If the change is wanted: grpo-dynamics report --update", sep="\n")
     else:

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
             plot(found, figure)
     summary = _summary(asked, found)
     if args.json:
-        print_json(summary)
+        print_json("grpo-dynamics/simulate/1", summary)
     else:
         print(_text(summary, [path for path in (args.out, args.plot) if path is not None]))
     return 1 if found.overflows else 0

@@ -82,17 +82,15 @@ def linear_map(family: Model, x: FloatArray) -> LinearMap:
     Stiffness and share are cut to where squares stay within the range of floats.
     """
     mu, (now, before) = family.mu, family.gain
-    one = np.ones_like(mu)
-    nesterov = family.optimizer == "nesterov"
-    total = one - mu if family.optimizer == "ema" else one
+    memory, intake, direct, passed = family.recurrence
     share = np.clip(family.stale_share, -_LARGEST, _LARGEST)
     force = np.clip(x, _SMALLEST, _LARGEST)
     return LinearMap(
         mu=mu,
         now=now,
         before=before,
-        kept=mu * mu if nesterov else mu * now,
-        total=total,
+        kept=memory * (passed * intake),
+        total=(1 - memory) * direct + passed * intake,
         x=force,
         fresh=(1 - share) * force,
         stale=share * force,

@@ -103,7 +103,7 @@ def constant_sequences(family: Model, start: Start, member: IntArray, times: Int
     history = [Twofold.of(row) for row in start.history]
     following, _ = step(history[-1], Twofold.of(start.memory), pulled.value())
     # The oldest step is seen by g_(k-1) alone, which only a direct force brings in.
-    unseen = int(longest > 0 and family.optimizer != "nesterov")
+    unseen = int(longest > 0 and not family.recurrence.direct.any())
     divisor = divisor[: longest + 3 - unseen]
     first = Twofold.rows([*history, following][unseen:])
     return Terms(divisor, first, np.arange(family.mu.size), member, times + longest - unseen)

@@ -176,7 +176,7 @@ def stable(
 
 
 def _solved_at_once(flat: Model) -> NDArray[np.bool_]:
-    at_once = flat.lag_model == "sawtooth" or flat.optimizer != "nesterov"
+    at_once = flat.lag_model == "sawtooth" or not flat.recurrence.direct.any()
     return np.asarray((flat.stale_share == 1) & at_once)
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from numerics.exact.configuration import RECURRENCES
 from numerics.inputs import (
     InvalidInput,
     check_momentum,
@@ -30,7 +31,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 #: The names an `optimizer` argument may have.
-OPTIMIZERS = ("heavy-ball", "ema", "nesterov")
+OPTIMIZERS = tuple(RECURRENCES)
 
 #: Lag model and the argument that chooses it.
 LAG_MODELS = {"constant": "lag", "sawtooth": "refresh", "random": "lag_law"}
@@ -84,13 +85,8 @@ class Model:
     @property
     def recurrence(self) -> Recurrence:
         """The optimizer's coefficients, each in the shape of `mu`."""
-        mu = self.mu
-        one, zero = np.ones_like(mu), np.zeros_like(mu)
-        if self.optimizer == "heavy-ball":
-            return Recurrence(mu, one, zero, one)
-        if self.optimizer == "ema":
-            return Recurrence(mu, 1 - mu, zero, one)
-        return Recurrence(mu, one, one, mu)
+        own = RECURRENCES[self.optimizer](self.mu)
+        return Recurrence(*(np.full_like(self.mu, coefficient) for coefficient in own))
 
     @property
     def gain(self) -> tuple[FloatArray, FloatArray]:

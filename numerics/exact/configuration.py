@@ -6,16 +6,17 @@ The stiffness per step x = eta*K is kept apart, because thresholds and onsets ar
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Real
-from typing import NamedTuple, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 
 __all__ = [
     "LAG_MODELS",
     "LONGEST_DELAY",
     "OPTIMIZERS",
+    "RECURRENCES",
     "Configuration",
     "ConfigurationError",
     "Number",
@@ -60,22 +61,15 @@ class Recurrence(NamedTuple):
         return self.direct + self.passed * self.intake, -self.memory * self.direct
 
 
-def _heavy_ball(mu: Fraction) -> Recurrence:
-    return Recurrence(mu, Fraction(1), Fraction(0), Fraction(1))
-
-
-def _ema(mu: Fraction) -> Recurrence:
-    return Recurrence(mu, 1 - mu, Fraction(0), Fraction(1))
-
-
-def _nesterov(mu: Fraction) -> Recurrence:
-    return Recurrence(mu, Fraction(1), Fraction(1), mu)
-
-
-_RECURRENCES = {"heavy-ball": _heavy_ball, "ema": _ema, "nesterov": _nesterov}
+#: The coefficients of each optimizer at a momentum of any kind of number, arrays included.
+RECURRENCES: Mapping[str, Callable[[Any], tuple[Any, Any, Any, Any]]] = {
+    "heavy-ball": lambda mu: (mu, 1, 0, 1),
+    "ema": lambda mu: (mu, 1 - mu, 0, 1),
+    "nesterov": lambda mu: (mu, 1, 1, mu),
+}
 
 #: The names an optimizer may have.
-OPTIMIZERS = tuple(_RECURRENCES)
+OPTIMIZERS = tuple(RECURRENCES)
 
 
 def _known(kind: str, name: object, allowed: Collection[str]) -> None:
@@ -193,4 +187,4 @@ class Configuration:
     @property
     def recurrence(self) -> Recurrence:
         """The optimizer's recurrence at this momentum."""
-        return _RECURRENCES[self.optimizer](self.momentum)
+        return Recurrence(*map(Fraction, RECURRENCES[self.optimizer](self.momentum)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from numerics.exact.configuration import RECURRENCES
 from numerics.fit.oscillator import inflection
 from numerics.fit.profile import intervals
 from numerics.fit.result import Fit
@@ -17,8 +18,6 @@ from numerics.inputs import InvalidInput, known_name, whole_number
 from numerics.kernels import oscillator
 
 __all__ = ["SlowStart", "attribute_slow_start"]
-
-_OPTIMIZERS = ("heavy-ball", "ema", "nesterov")
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ def attribute_slow_start(
         A fit without an inflection, an argument outside its domain, or a tau that this lag and
         optimizer cannot have.
     """
-    known_name("optimizer", optimizer, _OPTIMIZERS)
+    known_name("optimizer", optimizer, RECURRENCES)
     lag = whole_number("lag", lag, least=0)
     if "inflection" not in found.readings:
         raise InvalidInput(f"{found.family.name} has no inflection: give a fit that reads one")
@@ -92,9 +91,10 @@ def attribute_slow_start(
         mass, damping, stiffness = kernel(mu=mu, s=stale_share, x=x, d=lag)
         return float(mass), float(damping), float(stiffness)
 
-    # C and K are linear in x, so C = tau K has one solution. Nesterov's buffer starts empty, which
-    # makes the whole rise mu steps shorter than C/K.
-    ratio = tau + (mu if optimizer == "nesterov" else 0.0)
+    # C and K are linear in x, so C = tau K has one solution. A step that takes the gradient itself
+    # (Nesterov) has none before the first, which makes the whole rise mu steps shorter than C/K.
+    memory, intake, direct, passed = RECURRENCES[optimizer](mu)
+    ratio = tau + memory * direct / ((1 - memory) * direct + passed * intake)
     (_, damping_0, _), (_, damping_1, stiffness_1) = coefficients(0.0), coefficients(1.0)
     slope = ratio * stiffness_1 - (damping_1 - damping_0)
     if slope <= 0:

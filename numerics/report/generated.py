@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from derivations import book
 from numerics import kernel_table
 from numerics.plots import standing_alone
-
-if TYPE_CHECKING:
-    from numerics.experiments.transformer import Found
+from numerics.report import findings_page
 
 __all__ = ["PARTS", "NotACheckout", "Part", "source_tree"]
 
@@ -54,10 +51,15 @@ class Part:
 def _figures() -> dict[str, str]:
     """Return file name -> SVG of the figures that the README and the explanation show."""
     from numerics import explanation
+    from numerics.experiments.transformer import RESULTS, chosen, look
     from numerics.report.figures import stability_chart
 
     drawn = {"stability.svg": stability_chart().panels[0], **explanation.figures()}
-    trained = {name: svg for found in _findings() for name, svg in found.figures().items()}
+    trained = {
+        name: svg
+        for experiment in chosen(())
+        for name, svg in look(experiment, RESULTS, quick=False).figures().items()
+    }
     return {name: standing_alone(svg) for name, svg in drawn.items()} | trained
 
 
@@ -74,43 +76,11 @@ def _write_figures(folder: Path) -> None:
         (folder / name).write_text(svg, encoding="utf-8")
 
 
-_MARKS = "<!-- generated: transformer -->\n", "<!-- end of generated -->\n"
-
-
-def _findings() -> list[Found]:
-    from numerics.experiments.transformer import RESULTS, chosen, look
-
-    return [look(experiment, RESULTS, quick=False) for experiment in chosen(())]
-
-
-def _with_findings(page: str) -> str:
-    """Return a page with the table of the transformer experiments between its marks."""
-    from numerics.experiments.transformer import Findings, markdown
-
-    begin, end = _MARKS
-    before, _, rest = page.partition(begin)
-    _, _, after = rest.partition(end)
-    return f"{before}{begin}\n{markdown(Findings(tuple(_findings()), quick=False))}\n{end}{after}"
-
-
-def _stale_findings(folder: Path) -> list[str]:
-    page = (folder / "findings.md").read_text(encoding="utf-8")
-    missing = [mark for mark in _MARKS if mark not in page]
-    if missing:
-        return [f"findings.md: without {missing[0].strip()}"]
-    return [] if page == _with_findings(page) else ["findings.md: not what the kept runs give"]
-
-
-def _write_findings(folder: Path) -> None:
-    page = folder / "findings.md"
-    page.write_text(_with_findings(page.read_text(encoding="utf-8")), encoding="utf-8")
-
-
 PARTS = (
     Part("docs/derivations", book.drift, book.write),
     Part("numerics/kernels", kernel_table.drift, kernel_table.write),
     Part("docs/figures", _missing_figures, _write_figures),
-    Part("docs", _stale_findings, _write_findings),
+    Part("docs", findings_page.stale, findings_page.write),
 )
 
 

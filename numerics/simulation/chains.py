@@ -161,7 +161,7 @@ def simulate_linear_chains(
     -----
     Equation (3) stated at ``stale_share = 1`` and heavy ball; the rest: extension.
     """
-    optimizer_named(optimizer)
+    rule = optimizer_named(optimizer)
     plan = checked_plan(
         schedule,
         initial=initial,
@@ -179,7 +179,7 @@ def simulate_linear_chains(
     check_momentum(values["mu"])
     enters = None if noise is None else noise.enters
     force, std = values["x"], plan.std
-    if optimizer == "ema":
+    if rule.averages:
         force = (1 - values["mu"]) * force
         if std is not None and enters == "gradient":
             std = (1 - values["mu"]) * std
@@ -199,7 +199,7 @@ def simulate_linear_chains(
 
     def stepper(lane: Lane, ring: Ring) -> Stepper:
         own = {name: lane.spread(value, plan.numbers) for name, value in coefficients.items()}
-        ahead, enters_memory = optimizer == "nesterov", enters == "recurrence"
+        ahead, enters_memory = rule.looks_ahead, enters == "recurrence"
         linear_map = LinearMap(looks_ahead=ahead, enters_memory=enters_memory, **own)
         return LinearStepper(linear_map, ring)
 

@@ -54,11 +54,17 @@ class Optimizer:
         ``"path"`` if the memory is the previous coordinate, ``"gradients"`` if it is a sum of past
         gradients. A kick of the coordinate itself (not of its gradient) is carried on by the
         first kind and forgotten by the second.
+    averages, looks_ahead
+        How `simulate_linear_chains` runs it, in place and in fewer passes than `step` takes: as
+        ``b_k = mu b_{k-1} + g_k`` with every gradient times ``1 - mu``, or not; with the step
+        ``g_k + mu b_k``, or b_k.
     """
 
     name: str
     step: Callable[..., tuple[Values, Values]]
     remembers: Literal["path", "gradients"]
+    averages: bool = False
+    looks_ahead: bool = False
 
     def memory_at_rest(self, theta: Values) -> Values:
         """Return the memory of a run that has always stood at `theta`."""
@@ -69,8 +75,8 @@ _RULES = {
     rule.name: rule
     for rule in (
         Optimizer("heavy-ball", heavy_ball, "path"),
-        Optimizer("ema", ema, "gradients"),
-        Optimizer("nesterov", nesterov, "gradients"),
+        Optimizer("ema", ema, "gradients", averages=True),
+        Optimizer("nesterov", nesterov, "gradients", looks_ahead=True),
     )
 }
 
