@@ -27,7 +27,7 @@ from numerics.kernels.fixed_point import k3_fixed_point
 from numerics.predict import critical_beta, fixed_point
 from numerics.simulation.two_arm import advantage_table
 
-__all__ = ["EPS", "Anchor", "Rest", "infinite_groups", "spread", "step_spread", "weight_for"]
+__all__ = ["EPS", "Anchor", "Rest", "Variances", "infinite_groups", "variances", "weight_for"]
 
 FloatArray = NDArray[np.float64]
 
@@ -59,6 +59,14 @@ class Rest:
     def p(self) -> float:
         """The success probability."""
         return float(1 / (1 + np.exp(-self.logit)))
+
+
+@dataclass(frozen=True)
+class Variances:
+    """Stationary variances of the logit and of one step of it."""
+
+    logit: float
+    step: float
 
 
 @dataclass(frozen=True)
@@ -108,7 +116,13 @@ class Anchor:
 
 
 def weight_for(p_star: float, *, group_size: int, kl: str, p_ref: float) -> float:
-    """Return the beta with which a run rests at `p_star`."""
+    """Return the beta with which a run rests at `p_star`.
+
+    Raises
+    ------
+    InvalidInput
+        If `p_star` is not between `p_ref` and 1: no weight holds a run below its reference.
+    """
     if not 0 < p_ref < p_star < 1:
         raise InvalidInput(f"p_star = {p_star}: it lies above p_ref = {p_ref} and below 1")
     logit = float(np.log(p_star / (1 - p_star)))
@@ -130,8 +144,8 @@ def infinite_groups(*, beta: float, kl: str, p_ref: float) -> float:
     return fixed_point(beta=beta, p_ref=reference)
 
 
-def spread(x: float, pace: float, noise: float) -> float:
-    r"""Return the stationary standard deviation of the logit.
+def variances(x: float, pace: float, noise: float) -> Variances:
+    r"""Return the stationary variances.
 
     Parameters
     ----------
@@ -140,18 +154,8 @@ def spread(x: float, pace: float, noise: float) -> float:
     noise
         S, the variance of the drift of a step.
     """
-    return float(pace * np.sqrt(noise * _second_moments(x)[0]))
-
-
-def step_spread(x: float, pace: float, noise: float) -> float:
-    """Return the standard deviation of one step of the logit in the stationary state."""
-    level, next_step = _second_moments(x)
-    return float(pace * np.sqrt(noise * 2 * (level - next_step)))
-
-
-def _second_moments(x: float) -> FloatArray:
-    return np.asarray(
-        autocovariance(
-            "heavy-ball", mu=0.0, x=x, stale_share=0.0, lag=0, lags=1, noise_enters="gradient"
-        )
+    level, next_step = autocovariance(
+        "heavy-ball", mu=0.0, x=x, stale_share=0.0, lag=0, lags=1, noise_enters="gradient"
     )
+    kick = pace**2 * noise
+    return Variances(float(kick * level), float(kick * 2 * (level - next_step)))

@@ -33,6 +33,8 @@ class Experiment:
         From runs and rows to figures, file name to SVG.
     headline
         ``case / quantity / theory`` of the row that stands for the experiment.
+    series
+        What is kept of a run besides its logits: of ``reward`` and ``dead``.
     """
 
     id: str
@@ -42,3 +44,4 @@ class Experiment:
     rows: Callable[[Sequence[Run]], list[Row]]
     figures: Callable[[Sequence[Run], Sequence[Row]], dict[str, str]]
     headline: str
+    series: tuple[str, ...] = ()

@@ -7,12 +7,14 @@ import io
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import resources
 
 from numerics.experiments.transformer.comparison import Row
-from numerics.experiments.transformer.run import Found
+from numerics.experiments.transformer.run import RESULTS, Found, chosen, look
+from numerics.inputs import known_name
 
-__all__ = ["SCHEMA", "Findings", "markdown", "render", "table"]
+__all__ = ["SCHEMA", "Findings", "key", "markdown", "render", "row", "table"]
 
 SCHEMA = "grpo-dynamics/experiment-transformer/1"
 
@@ -90,6 +92,29 @@ def _verdict(row: Row) -> str:
 
 def _interval(row: Row) -> str:
     return f"{row.measured:.4g} ({row.low:.4g} to {row.high:.4g})"
+
+
+@lru_cache
+def _kept(experiment: str) -> Found:
+    (one,) = chosen((experiment,))
+    return look(one, RESULTS, quick=False)
+
+
+def row(name: str) -> Row:
+    """Return a row of the runs that are kept with the package, by its name.
+
+    Parameters
+    ----------
+    name
+        ``experiment / case / quantity / theory``, as `key` gives it.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such row; the nearest name is told.
+    """
+    rows = {key(one): one for one in _kept(name.split(" / ")[0]).rows}
+    return rows[known_name("row", name, rows)]
 
 
 def render(findings: Findings) -> str:

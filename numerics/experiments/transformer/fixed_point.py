@@ -15,6 +15,7 @@ from numerics.experiments.transformer.experiment import Experiment, Plan
 from numerics.experiments.transformer.figure import standing_alone
 from numerics.experiments.transformer.scalar import mean_path
 from numerics.experiments.transformer.setting import Run, Setting
+from numerics.experiments.transformer.stationary import held
 from numerics.plots import COLOURS, panel, plain_ticks
 
 if TYPE_CHECKING:
@@ -49,14 +50,8 @@ def _case(plan: Plan, case: Plan, seed: int) -> list[Setting]:
     return found
 
 
-def _anchor(run: Run) -> Anchor:
-    setting = run.setting
-    assert isinstance(setting.p_ref, float)
-    return Anchor(setting.group_size, setting.beta, setting.kl, setting.p_ref)
-
-
 def _name(run: Run) -> str:
-    setting, anchor = run.setting, _anchor(run)
+    setting, anchor = run.setting, held(run.setting)
     more = f", from {setting.p_start}" if setting.p_start else ""
     more += f", {setting.answers} answers" if setting.answers > 2 else ""
     return f"{anchor.kl}, p_ref {anchor.p_ref}, beta {anchor.beta}, G {anchor.group_size}{more}"
@@ -64,7 +59,7 @@ def _name(run: Run) -> str:
 
 def _rests(some: Sequence[Run]) -> list[tuple[str, str, str, float, list[float]]]:
     """Return the rows of runs that go from their reference to rest."""
-    anchor = _anchor(some[0])
+    anchor = held(some[0].setting)
     # Half of the run is for getting there, and half for being there.
     measured = [float(run.p[run.setting.steps // 2 :, 0].mean()) for run in some]
     reverse = Anchor(anchor.group_size, anchor.beta, "reverse", anchor.p_ref)
@@ -80,7 +75,7 @@ def _rests(some: Sequence[Run]) -> list[tuple[str, str, str, float, list[float]]
 
 def _paths(some: Sequence[Run]) -> list[tuple[str, str, str, float, list[float]]]:
     """Return the rows of runs that measured their gain: the end of their way."""
-    anchor = _anchor(some[0])
+    anchor = held(some[0].setting)
     rows = []
     for theory, force in (("exact", anchor.drift), ("source", _infinite(anchor))):
         predicted = np.array([mean_path(run, force)[-1] for run in some])
@@ -121,19 +116,24 @@ def _figures(runs: Sequence[Run], rows: Sequence[Row]) -> dict[str, str]:
 
 def _draw(runs: Sequence[Run], rows: Sequence[Row], axes: Axes) -> None:
     measured = {row.case: row for row in rows if row.quantity == _REST and row.theory == "exact"}
-    seen = {_name(run): _anchor(run) for run in runs if run.setting.answers == 2}
+    seen = {_name(run): held(run.setting) for run in runs if run.setting.answers == 2}
     for (kl, label), colour in zip(_KLS.items(), ("blue", "orange"), strict=True):
         points = [(a, measured[n]) for n, a in seen.items() if a.kl == kl and n in measured]
         for p_ref in sorted({anchor.p_ref for anchor, _ in points}):
             some = [anchor for anchor, _ in points if anchor.p_ref == p_ref]
             betas = np.geomspace(
-                0.9 * min(a.beta for a in some), 1.1 * max(a.beta for a in some), 61
+                0.9 * min(a.beta for a in some), 1.1 * max(a.beta for a in some), 121
             )
             group = some[0].group_size
             finite = [Anchor(group, beta, kl, p_ref).rests[0].p for beta in betas]
             axes.plot(betas, finite, "-", color=COLOURS[colour])
             limit = [infinite_groups(beta=beta, kl=kl, p_ref=p_ref) for beta in betas]
             axes.plot(betas, limit, "--", color=COLOURS[colour], linewidth=1.0)
+            if kl == "k3":
+                axes.annotate(
+                    f"p_ref {p_ref:g}", (betas[-1], finite[-1]), xytext=(4, 0),
+                    textcoords="offset points", va="center", fontsize=7.6,
+                )  # fmt: skip
         axes.errorbar(
             [anchor.beta for anchor, _ in points], [row.measured for _, row in points],
             yerr=np.transpose([(r.measured - r.low, r.high - r.measured) for _, r in points]),
@@ -144,6 +144,7 @@ def _draw(runs: Sequence[Run], rows: Sequence[Row], axes: Axes) -> None:
     axes.set_xscale("log")
     axes.set_xticks([0.8, 1, 1.5, 2, 3, 4])
     plain_ticks(axes)
+    axes.set_xlim(None, 1.4 * max(anchor.beta for anchor in seen.values()))
     axes.set_ylim(None, 1.02)
     axes.set_xlabel("KL weight beta")
     axes.set_ylabel("success probability at rest")

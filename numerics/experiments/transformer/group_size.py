@@ -128,6 +128,7 @@ STD_NORMALISED = Experiment(
     rows=partial(_rows, experiment="E1", normaliser="group-std"),
     figures=partial(_figures, name="transformer_group_size"),
     headline="one-token, 2 answers, G 4 / steps to 70% / exact",
+    series=("reward",),
 )
 
 MEAN_ONLY = Experiment(

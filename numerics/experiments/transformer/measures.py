@@ -12,6 +12,7 @@ import torch
 from numerics.experiments.transformer.flow import adam_flow, flow
 from numerics.experiments.transformer.policy import Policy, gram, move, success_logit, trained
 from numerics.experiments.transformer.response import response
+from numerics.experiments.transformer.rest_measures import gain_wide, kernel_at_rest
 from numerics.experiments.transformer.scalar import drift
 from numerics.experiments.transformer.setting import Setting
 from numerics.experiments.transformer.tasks import Task
@@ -78,6 +79,8 @@ MEASURES: Mapping[str, Callable[[Setting, Task, Policy, Policy, float], dict[str
     "adam-flow": adam_flow,
     "flow": flow,
     "gain-along": _gain_along,
+    "gain-wide": gain_wide,
+    "kernel-at-rest": kernel_at_rest,
     "mean-field": _mean_field,
     "response": response,
 }

@@ -123,4 +123,5 @@ UNEQUAL_PROMPTS = Experiment(
     rows=_rows,
     figures=_figures,
     headline="8 prompts, G 4 / share of dead groups / exact",
+    series=("dead",),
 )

@@ -26,8 +26,8 @@ from numerics.inputs import InvalidInput
 
 __all__ = ["response"]
 
-_AWAY = 0.15  # of the logit, to either side: what bends over it changes the slopes by some 0.5 %
-_REPEATS = 6
+_AWAY = 0.25  # of the logit, to either side: what bends over it changes the slopes by 1 % or less
+_REPEATS = 16
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def response(
         sampled, and of both at once (a step right after its sampling); one value a repeat.
     """
     if setting.prompts != 1:
-        raise InvalidInput(f"prompts = {setting.prompts}: the response is that of one prompt's logit")
+        raise InvalidInput(f"prompts = {setting.prompts}: a response is that of one prompt")
     gain = float(gram(first, work)[0, 0])
     probes = _probes(setting, work, first)
     plain = replace(

@@ -1,4 +1,4 @@
-r"""What is measured on a policy that a KL term holds: the gain far around, the noise at rest."""
+r"""What is measured on a policy that a KL term holds: the gain far around, the kernel at rest."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from numerics.experiments.transformer.policy import (
     trained,
 )
 from numerics.experiments.transformer.setting import Setting
+from numerics.experiments.transformer.stationary import held
 from numerics.experiments.transformer.tasks import Task
 from numerics.inputs import InvalidInput
 
-__all__ = ["gain_wide", "noise_at_rest"]
+__all__ = ["gain_wide", "kernel_at_rest"]
 
 _STEP = 0.1
 _LEAST, _MOST = 0.0, 9.0
-_RELAX = 30.0  # in units of 1/x
+_RELAX = 60.0  # steps of the mean drift, in units of 1/x
 
 
 def gain_wide(
@@ -44,74 +45,52 @@ def gain_wide(
     return {"gain_at": at, "gain_along": [found[place] for place in at]}
 
 
-def noise_at_rest(
+def kernel_at_rest(
     setting: Setting, work: Task, first: Policy, reference: Policy, eta: float
 ) -> dict[str, Any]:
-    r"""Return how the answers of a class differ once the mean drift has brought the policy to rest.
+    r"""Return what `answers.Answers` needs, where the mean drift brings the policy to rest.
 
-    Two answers of one class move the logit differently, which is a noise that two arms have not.
-    The policy follows the mean drift, by enumeration, until it rests, and there an answer a has
-
-        v = grad log pi(a) . grad logit / gain,     c = its KL gradient per unit of its slope,
-
-    whose moments within each class are what the noise of a group needs.
+    The policy follows the mean drift, summed over all answers, until it rests.
 
     Returns
     -------
     dict
-        ``rest_logit``, ``rest_gain``, and ``within``: class -> mean of c v, variance of v,
-        covariance of v and c v, variance of c v.
+        ``rest_said`` and ``rest_held``: log-probabilities of the answers under the policy and under
+        the reference. ``rest_kernel``: the scalar products of the slopes of the former, the lower
+        triangle row by row.
     """
-    if work.length != 1 or setting.prompts != 1 or not isinstance(setting.p_ref, float):
-        raise InvalidInput("noise-at-rest is for one prompt with one answer word")
-    anchor = Anchor(setting.group_size, setting.beta, setting.kl, setting.p_ref)
+    if work.length != 1 or setting.prompts != 1:
+        raise InvalidInput("kernel-at-rest is for one prompt with one answer word")
+    anchor = held(setting)
     walker = copy.deepcopy(first)
-    held = log_probabilities(reference, work)[0].detach().double()
-    x = setting.pace * anchor.rests[0].stiffness
-    for _ in range(round(_RELAX / x)):
-        _drift(walker, work, held, anchor, eta)
+    fixed = log_probabilities(reference, work)[0].detach().double()
+    for _ in range(round(_RELAX / (setting.pace * anchor.rests[0].stiffness))):
+        _drift(walker, work, fixed, anchor, eta)
     weights = trained(walker)
     said = log_probabilities(walker, work)[0]
-    logit = success_logit(walker, work)[0]
-    slope = torch.autograd.grad(logit, weights, retain_graph=True)
-    gain = _dot(slope, slope)
-    v = np.array([
-        _dot(torch.autograd.grad(one, weights, retain_graph=True), slope) / gain for one in said
-    ])  # fmt: skip
-    pi, ref = said.detach().double().exp().numpy(), held.exp().numpy()
-    c = np.log(pi / ref) if setting.kl == "reverse" else 1 - ref / pi
-    right = work.right[0]
-    within = {
-        name: _within(pi[chosen], v[chosen], c[chosen] * v[chosen])
-        for name, chosen in (("right", right), ("wrong", ~right))
+    each = [torch.autograd.grad(one, weights, retain_graph=True) for one in said]
+    slopes = torch.stack([torch.cat([part.reshape(-1) for part in one]) for one in each]).double()
+    kernel = (slopes @ slopes.T).numpy()
+    return {
+        "rest_said": _rounded(said.detach().double().numpy()),
+        "rest_held": _rounded(fixed.numpy()),
+        "rest_kernel": _rounded(kernel[np.tril_indices(len(kernel))]),
     }
-    return {"rest_logit": float(logit.detach()), "rest_gain": gain, "within": within}
 
 
-def _drift(walker: Policy, work: Task, held: Any, anchor: Anchor, eta: float) -> None:
+def _drift(walker: Policy, work: Task, fixed: Any, anchor: Anchor, eta: float) -> None:
     """Make one step along the mean drift."""
     logit = success_logit(walker, work)[0]
     said = log_probabilities(walker, work)[0].double()
     here = Anchor(anchor.group_size, 0.0, anchor.kl, anchor.p_ref).drift(float(logit.detach()))
-    away = (said.exp() * (said - held)).sum() if anchor.kl == "reverse" else -(held.exp() * said).sum()
+    # On-policy the gradient of k3 is that of KL(pi_ref || pi).
+    away = said.exp() * (said - fixed) if anchor.kl == "reverse" else -fixed.exp() * said
     weights = trained(walker)
-    slopes = torch.autograd.grad(here * logit - anchor.beta * away, weights)
+    slopes = torch.autograd.grad(here * logit - anchor.beta * away.sum(), weights)
     with torch.no_grad():
         for weight, slope in zip(weights, slopes, strict=True):
             weight += eta * slope
 
 
-def _dot(one: Any, two: Any) -> float:
-    return sum(float((a.double() * b.double()).sum()) for a, b in zip(one, two, strict=True))
-
-
-def _within(
-    pi: NDArray[np.float64], v: NDArray[np.float64], w: NDArray[np.float64]
-) -> list[float]:
-    share = pi / pi.sum()
-    mean_v, mean_w = share @ v, share @ w
-    moments = (
-        mean_w, share @ (v - mean_v) ** 2, share @ ((v - mean_v) * (w - mean_w)),
-        share @ (w - mean_w) ** 2,
-    )  # fmt: skip
-    return [float(f"{moment:.6g}") for moment in moments]
+def _rounded(values: NDArray[np.float64]) -> list[float]:
+    return [float(f"{value:.6g}") for value in values]

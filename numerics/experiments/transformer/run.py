@@ -101,7 +101,7 @@ def do(
         pass
     there = store.runs(settings)
     runs = tuple(there[setting] for setting in settings)
-    store.close(runs)
+    store.close(runs, experiment.series)
     return Found(experiment, runs, tuple(experiment.rows(runs)))
 
 

@@ -111,7 +111,7 @@ class Run:
         step and after the last; (steps + 1, prompts).
     reward, dead
         Mean sampled reward and share of groups without spread, as the trainer logs them, one per
-        sampling.
+        sampling; empty where an experiment does not keep them.
     facts
         What was measured on the policy before the run: the squared slope of the logit (``gain``),
         the step size (``eta``), and what the setting asks for.

@@ -1,4 +1,4 @@
-r"""What staleness does to a run that a KL term holds: slopes, multipliers, borders; no constant fitted.
+r"""What staleness does to a run that a KL term holds: slopes, multipliers, and the rule.
 
 Two answers, one prompt, groups of G. The mean drift g(logit, logit_old) at stale samples is summed
 exactly over the outcomes of a group. The trainer estimates the KL term on the samples, so that
@@ -9,8 +9,8 @@ right and a wrong answer and p_old, p the success probability of sampler and pol
     p_old (1 - p) u - (1 - p_old) p v               without it.
 
 At the fixed point of large groups the stale slope without the ratio is therefore
-``sqrt(p (1-p)) (u + v)/(2 (u - v))``, positive where p (1 - p) is larger than at the reference; with
-the exact KL it would be ``(p - 1/2) sqrt(p (1-p))``. Provenance: extension.
+``sqrt(p (1-p)) (u + v)/(2 (u - v))``, positive where p (1 - p) is larger than at the reference;
+with the exact KL it would be ``(p - 1/2) sqrt(p (1-p))``. Provenance: extension.
 """
 
 from __future__ import annotations

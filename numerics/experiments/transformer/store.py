@@ -62,8 +62,8 @@ class Store:
                 found[setting] = _run(setting, row, series[setting.name])
         return found
 
-    def close(self, runs: Iterable[Run]) -> None:
-        """Write the tables of these runs and remove the files of single runs."""
+    def close(self, runs: Iterable[Run], series: tuple[str, ...] = ()) -> None:
+        """Write the tables of these runs, with these series, and remove the files of single runs."""
         kept = list(runs)
         self.directory.mkdir(parents=True, exist_ok=True)
         _write(self._path("runs"), _csv(_RUNS, map(_row, kept)))
@@ -71,6 +71,7 @@ class Store:
             {"run": run.setting.name, "series": name, "values": values}
             for run in kept
             for name, values in _series(run).items()
+            if name.startswith("logit") or name in series
         ]
         _write(self._path("paths"), _csv(_PATHS, lines))
         for path in self._parts.glob(f"{self.experiment}.*.json"):
@@ -107,7 +108,7 @@ def _series(run: Run) -> dict[str, str]:
 
 def _run(setting: Setting, row: dict[str, str], series: dict[str, str]) -> Run:
     def values(name: str) -> NDArray[np.float64]:
-        return np.array(series[name].split(), dtype=np.float64)
+        return np.array(series.get(name, "").split(), dtype=np.float64)
 
     logits = np.stack([values(f"logit {prompt}") for prompt in range(setting.prompts)], axis=1)
     facts: dict[str, Any] = json.loads(row["facts"])
