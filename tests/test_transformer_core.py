@@ -15,10 +15,10 @@ from numerics.experiments.transformer import Findings, Found, chosen, look, mark
 from numerics.experiments.transformer.comparison import compare, mean_interval
 from numerics.experiments.transformer.prompts import dead_fraction, one_coordinate
 from numerics.experiments.transformer.run import load
-from numerics.experiments.transformer.scalar import crossing, drift, mean_path
 from numerics.experiments.transformer.setting import Run, Setting
 from numerics.experiments.transformer.store import Store
 from numerics.experiments.transformer.tasks import TASKS, task
+from numerics.experiments.transformer.theory.scalar import crossing, drift, mean_path
 from numerics.inputs import InvalidInput
 
 

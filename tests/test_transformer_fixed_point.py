@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from transformer_held import every_group, group_gradient, held_run
 
-from numerics.experiments.transformer.anchored import Anchor, infinite_groups, weight_for
 from numerics.experiments.transformer.comparison import Row
 from numerics.experiments.transformer.fixed_point import FIXED_POINT
 from numerics.experiments.transformer.run import load
 from numerics.experiments.transformer.setting import Run
+from numerics.experiments.transformer.theory.anchored import Anchor, infinite_groups, weight_for
 from numerics.inputs import InvalidInput
 from numerics.predict import critical_beta
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from transformer_held import held_run
 
-from numerics.experiments.transformer.anchored import Anchor, variances, weight_for
-from numerics.experiments.transformer.answers import Answers
 from numerics.experiments.transformer.comparison import Row
 from numerics.experiments.transformer.fluctuation import FLUCTUATION
 from numerics.experiments.transformer.run import load
 from numerics.experiments.transformer.setting import Run
-from numerics.experiments.transformer.stationary import LOGIT, STEP, families
+from numerics.experiments.transformer.theory.anchored import Anchor, variances, weight_for
+from numerics.experiments.transformer.theory.answers import Answers
+from numerics.experiments.transformer.theory.stationary import LOGIT, STEP, families
 
 KLS = ("reverse", "k3")
 

@@ -14,12 +14,12 @@ from transformer_runs import run, runs
 
 from numerics.dynamics import no_kl_path
 from numerics.experiments.transformer import adam, momentum, ramp, ring_down
-from numerics.experiments.transformer.adam_theory import at_rest, expected_way, way
-from numerics.experiments.transformer.anchored import Anchor, Rest, weight_for
 from numerics.experiments.transformer.comparison import Row
-from numerics.experiments.transformer.curve import Curve, mean_path, sampled_drift
 from numerics.experiments.transformer.run import load
 from numerics.experiments.transformer.setting import Setting
+from numerics.experiments.transformer.theory.adam_theory import at_rest, expected_way, way
+from numerics.experiments.transformer.theory.anchored import Anchor, Rest, weight_for
+from numerics.experiments.transformer.theory.curve import Curve, mean_path, sampled_drift
 from numerics.inputs import InvalidInput
 from numerics.simulation import OPTIMIZERS, optimizer_named
 from numerics.simulation.two_arm import advantage_table

@@ -13,11 +13,11 @@ from transformer_runs import run
 
 from numerics.dynamics import no_kl_path
 from numerics.experiments.transformer.comparison import Row
-from numerics.experiments.transformer.curve import Curve, mean_path
 from numerics.experiments.transformer.run import load
-from numerics.experiments.transformer.scalar import crossing
 from numerics.experiments.transformer.setting import Run
 from numerics.experiments.transformer.slow_start import SLOW_START, later_by, rise
+from numerics.experiments.transformer.theory.curve import Curve, mean_path
+from numerics.experiments.transformer.theory.scalar import crossing
 
 FLAT = Curve(np.linspace(-6.0, 6.0, 13), np.ones(13))
 

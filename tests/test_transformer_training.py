@@ -27,7 +27,7 @@ pytestmark = [
 
 
 def _train(setting: Setting) -> Run:
-    from numerics.experiments.transformer.trainer import train
+    from numerics.experiments.transformer.lab.trainer import train
 
     return train(setting)
 
@@ -78,8 +78,8 @@ def test_staleness_changes_what_it_should() -> None:
 
 def test_policies_are_where_they_are_asked_to_be() -> None:
     """Calibrated to 1e-5 of logit for every prompt and task; the trainer samples the same p."""
-    from numerics.experiments.transformer.policy import success_logit
-    from numerics.experiments.transformer.trainer import prepare
+    from numerics.experiments.transformer.lab.policy import success_logit
+    from numerics.experiments.transformer.lab.trainer import prepare
 
     spread = (0.05, 0.3, 0.6, 0.9)
     for name in ("one-token", "several-token", "parity"):

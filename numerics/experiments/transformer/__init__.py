@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from numerics.experiments.transformer.comparison import Row
 from numerics.experiments.transformer.experiment import Experiment
-from numerics.experiments.transformer.findings import Findings, markdown, render, row, table
+from numerics.experiments.transformer.findings import Findings, markdown, render, row, table, tally
 from numerics.experiments.transformer.run import RESULTS, Found, chosen, do, look
 
 __all__ = [
@@ -23,4 +23,5 @@ __all__ = [
     "render",
     "row",
     "table",
+    "tally",
 ]

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.experiments.transformer.adam_theory import at_rest, expected_way, way
-from numerics.experiments.transformer.anchored import Anchor, weight_for
 from numerics.experiments.transformer.comparison import Row, compare
-from numerics.experiments.transformer.curve import Curve, sampled_drift
 from numerics.experiments.transformer.experiment import Experiment, Plan
-from numerics.experiments.transformer.figure import standing_alone
 from numerics.experiments.transformer.ring_down import rest_of
-from numerics.experiments.transformer.scalar import drift
-from numerics.experiments.transformer.seeds import Case, alike, together
 from numerics.experiments.transformer.setting import Run, Setting
-from numerics.plots import COLOURS, panel, plain_ticks
+from numerics.experiments.transformer.theory.adam_theory import at_rest, expected_way, way
+from numerics.experiments.transformer.theory.anchored import Anchor, weight_for
+from numerics.experiments.transformer.theory.curve import Curve, sampled_drift
+from numerics.experiments.transformer.theory.scalar import drift
+from numerics.experiments.transformer.theory.seeds import Case, alike, together
+from numerics.plots import COLOURS, panel, plain_ticks, standing_alone
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

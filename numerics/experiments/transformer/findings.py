@@ -14,7 +14,7 @@ from numerics.experiments.transformer.comparison import Row
 from numerics.experiments.transformer.run import RESULTS, Found, chosen, look
 from numerics.inputs import known_name
 
-__all__ = ["SCHEMA", "Findings", "key", "markdown", "render", "row", "table"]
+__all__ = ["SCHEMA", "Findings", "key", "markdown", "render", "row", "table", "tally"]
 
 SCHEMA = "grpo-dynamics/experiment-transformer/1"
 
@@ -115,6 +115,12 @@ def row(name: str) -> Row:
     """
     rows = {key(one): one for one in _kept(name.split(" / ")[0]).rows}
     return rows[known_name("row", name, rows)]
+
+
+def tally() -> tuple[int, int]:
+    """Return how many rows of the exact map agree, of how many, in the runs that are kept."""
+    exact = [row for one in chosen(()) for row in _kept(one.id).rows if row.theory == "exact"]
+    return sum(row.agrees for row in exact), len(exact)
 
 
 def render(findings: Findings) -> str:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from numerics.experiments.transformer.anchored import Anchor, infinite_groups
 from numerics.experiments.transformer.comparison import Row, compare
 from numerics.experiments.transformer.experiment import Experiment, Plan
-from numerics.experiments.transformer.figure import standing_alone
-from numerics.experiments.transformer.scalar import mean_path
 from numerics.experiments.transformer.setting import Run, Setting
-from numerics.experiments.transformer.stationary import held
-from numerics.plots import COLOURS, panel, plain_ticks
+from numerics.experiments.transformer.theory.anchored import Anchor, infinite_groups
+from numerics.experiments.transformer.theory.scalar import mean_path
+from numerics.experiments.transformer.theory.stationary import held
+from numerics.plots import COLOURS, panel, plain_ticks, standing_alone
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

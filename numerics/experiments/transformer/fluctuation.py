@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.dynamics import group_moments, noise_temperature
-from numerics.experiments.transformer.anchored import (
-    EPS,
-    Anchor,
-    weight_for,
-)
 from numerics.experiments.transformer.comparison import Row, compare
 from numerics.experiments.transformer.experiment import Experiment, Plan
 from numerics.experiments.transformer.fluctuation_figures import figures
 from numerics.experiments.transformer.setting import Run, Setting
-from numerics.experiments.transformer.stationary import (
+from numerics.experiments.transformer.theory.anchored import (
+    EPS,
+    Anchor,
+    weight_for,
+)
+from numerics.experiments.transformer.theory.stationary import (
     LOGIT,
     STEP,
     Family,

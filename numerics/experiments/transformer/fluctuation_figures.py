@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.experiments.transformer.anchored import Anchor, weight_for
 from numerics.experiments.transformer.comparison import Row
-from numerics.experiments.transformer.figure import standing_alone
-from numerics.experiments.transformer.stationary import STEP, Family, size_sweeps
-from numerics.plots import COLOURS, panel, plain_ticks
+from numerics.experiments.transformer.theory.anchored import Anchor, weight_for
+from numerics.experiments.transformer.theory.stationary import STEP, Family, size_sweeps
+from numerics.plots import COLOURS, panel, plain_ticks, standing_alone
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

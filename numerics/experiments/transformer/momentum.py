@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from numerics.dynamics import path
 from numerics.experiments.transformer import ramp, ring_down
 from numerics.experiments.transformer.comparison import Row, compare
-from numerics.experiments.transformer.curve import Curve, sampled_drift
 from numerics.experiments.transformer.experiment import Experiment, Plan
-from numerics.experiments.transformer.figure import standing_alone
-from numerics.experiments.transformer.seeds import alike
 from numerics.experiments.transformer.setting import Run, Setting
-from numerics.plots import COLOURS, panel
+from numerics.experiments.transformer.theory.curve import Curve, sampled_drift
+from numerics.experiments.transformer.theory.seeds import alike
+from numerics.plots import COLOURS, panel, standing_alone
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from numerics.experiments.transformer.comparison import Row, compare
 from numerics.experiments.transformer.experiment import Experiment, Plan
-from numerics.experiments.transformer.figure import standing_alone
-from numerics.experiments.transformer.scalar import crossing, drift
 from numerics.experiments.transformer.setting import Run, Setting
-from numerics.plots import COLOURS, panel
+from numerics.experiments.transformer.theory.scalar import crossing, drift
+from numerics.plots import COLOURS, panel, standing_alone
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,10 +14,10 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.experiments.transformer.curve import Curve, sampled_drift
 from numerics.experiments.transformer.experiment import Plan
-from numerics.experiments.transformer.seeds import Case, alike
 from numerics.experiments.transformer.setting import Run, Setting
+from numerics.experiments.transformer.theory.curve import Curve, sampled_drift
+from numerics.experiments.transformer.theory.seeds import Case, alike
 from numerics.kernels.oscillator import heavy_ball_constant
 
 __all__ = ["DELAY", "GAIN", "cases", "delay", "gain", "read", "settings"]

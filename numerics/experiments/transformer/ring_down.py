@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from numerics.dynamics import dominant, onset
 from numerics.exact import truncated_onset
-from numerics.experiments.transformer.anchored import Anchor, Rest, weight_for
-from numerics.experiments.transformer.curve import Curve
 from numerics.experiments.transformer.experiment import Plan
-from numerics.experiments.transformer.seeds import Case, alike, together
 from numerics.experiments.transformer.setting import Run, Setting
-from numerics.experiments.transformer.stationary import held
+from numerics.experiments.transformer.theory.anchored import Anchor, Rest, weight_for
+from numerics.experiments.transformer.theory.curve import Curve
+from numerics.experiments.transformer.theory.seeds import Case, alike, together
+from numerics.experiments.transformer.theory.stationary import held
 from numerics.kernels.oscillator import heavy_ball_constant
 
 __all__ = [

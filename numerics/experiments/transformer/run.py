@@ -55,7 +55,7 @@ def chosen(only: Sequence[str]) -> list[Experiment]:
 
 
 def _do(job: tuple[Setting, Path, str]) -> Setting:
-    from numerics.experiments.transformer.trainer import train
+    from numerics.experiments.transformer.lab.trainer import train
 
     setting, directory, experiment = job
     Store(directory, experiment).keep(train(setting))

@@ -44,7 +44,7 @@ class Setting:
         Length of the run, and the success probability at which it ends sooner.
     measures
         What else is measured on the policy before the run, names of
-        `numerics.experiments.transformer.measures`.
+        `numerics.experiments.transformer.lab.measures`.
     trl
         Further options of the trainer's configuration, as pairs.
     """

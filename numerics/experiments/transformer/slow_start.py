@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from numerics.dynamics import no_kl_path
 from numerics.experiments.transformer.comparison import Row, compare
-from numerics.experiments.transformer.curve import Curve, mean_path
 from numerics.experiments.transformer.experiment import Experiment, Plan
-from numerics.experiments.transformer.figure import standing_alone
-from numerics.experiments.transformer.scalar import drift
-from numerics.experiments.transformer.seeds import Case, alike, together
 from numerics.experiments.transformer.setting import Run, Setting
+from numerics.experiments.transformer.theory.curve import Curve, mean_path
+from numerics.experiments.transformer.theory.scalar import drift
+from numerics.experiments.transformer.theory.seeds import Case, alike, together
 from numerics.kernels.oscillator import heavy_ball_constant
-from numerics.plots import COLOURS, panel
+from numerics.plots import COLOURS, panel, standing_alone
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

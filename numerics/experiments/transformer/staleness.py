@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.experiments.transformer.anchored import Anchor, weight_for
 from numerics.experiments.transformer.comparison import Row, compare
-from numerics.experiments.transformer.cycles import crossing, jackknifed
 from numerics.experiments.transformer.experiment import Experiment, Plan
 from numerics.experiments.transformer.setting import Run, Setting
 from numerics.experiments.transformer.staleness_case import Case, cases
 from numerics.experiments.transformer.staleness_figure import figures
-from numerics.experiments.transformer.staleness_theory import Slopes, rule, rule_onset
+from numerics.experiments.transformer.theory.anchored import Anchor, weight_for
+from numerics.experiments.transformer.theory.cycles import crossing, jackknifed
+from numerics.experiments.transformer.theory.staleness_theory import Slopes, rule, rule_onset
 
 __all__ = ["STALE"]
 

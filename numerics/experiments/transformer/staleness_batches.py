@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.experiments.transformer.anchored import Anchor, weight_for
 from numerics.experiments.transformer.comparison import Row, compare
-from numerics.experiments.transformer.cycles import period
 from numerics.experiments.transformer.experiment import Experiment, Plan
-from numerics.experiments.transformer.figure import standing_alone
-from numerics.experiments.transformer.scalar_trainer import scalar_runs
 from numerics.experiments.transformer.setting import Run, Setting
-from numerics.plots import COLOURS, panel, plain_ticks
+from numerics.experiments.transformer.theory.anchored import Anchor, weight_for
+from numerics.experiments.transformer.theory.cycles import period
+from numerics.experiments.transformer.theory.scalar_trainer import scalar_runs
+from numerics.plots import COLOURS, panel, plain_ticks, standing_alone
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

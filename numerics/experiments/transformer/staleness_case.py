@@ -8,11 +8,11 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from numerics.experiments.transformer.anchored import Anchor
-from numerics.experiments.transformer.cycles import Multiplier, cycles, multiplier
 from numerics.experiments.transformer.setting import Run, Setting
-from numerics.experiments.transformer.staleness_theory import Slopes, slopes
-from numerics.experiments.transformer.staleness_theory import multiplier as predicted
+from numerics.experiments.transformer.theory.anchored import Anchor
+from numerics.experiments.transformer.theory.cycles import Multiplier, cycles, multiplier
+from numerics.experiments.transformer.theory.staleness_theory import Slopes, slopes
+from numerics.experiments.transformer.theory.staleness_theory import multiplier as predicted
 
 __all__ = ["Case", "cases"]
 

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.experiments.transformer.comparison import mean_interval
-from numerics.experiments.transformer.cycles import jackknifed
-from numerics.experiments.transformer.figure import standing_alone
 from numerics.experiments.transformer.staleness_case import Case
-from numerics.experiments.transformer.staleness_theory import multiplier, rule
-from numerics.plots import COLOURS, panel
+from numerics.experiments.transformer.theory.cycles import jackknifed
+from numerics.experiments.transformer.theory.staleness_theory import multiplier, rule
+from numerics.plots import COLOURS, panel, standing_alone
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -63,7 +63,7 @@ class Store:
         return found
 
     def close(self, runs: Iterable[Run], series: tuple[str, ...] = ()) -> None:
-        """Write the tables of these runs, with these series, and remove the files of single runs."""
+        """Write the tables of these runs with these series; remove the files of single runs."""
         kept = list(runs)
         self.directory.mkdir(parents=True, exist_ok=True)
         _write(self._path("runs"), _csv(_RUNS, map(_row, kept)))

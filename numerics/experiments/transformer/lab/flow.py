@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from numerics.experiments.transformer.policy import Policy, success_logit, trained
+from numerics.experiments.transformer.lab.policy import Policy, success_logit, trained
 from numerics.experiments.transformer.setting import Setting
 from numerics.experiments.transformer.tasks import Task
 

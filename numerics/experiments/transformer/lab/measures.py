@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from numerics.experiments.transformer.flow import adam_flow, flow
-from numerics.experiments.transformer.policy import Policy, gram, move, success_logit, trained
-from numerics.experiments.transformer.response import response
-from numerics.experiments.transformer.rest_measures import gain_wide, kernel_at_rest
-from numerics.experiments.transformer.scalar import drift
+from numerics.experiments.transformer.lab.flow import adam_flow, flow
+from numerics.experiments.transformer.lab.policy import Policy, gram, move, success_logit, trained
+from numerics.experiments.transformer.lab.response import response
+from numerics.experiments.transformer.lab.rest_measures import gain_wide, kernel_at_rest
+from numerics.experiments.transformer.lab.trainer import optimizer
 from numerics.experiments.transformer.setting import Setting
 from numerics.experiments.transformer.tasks import Task
-from numerics.experiments.transformer.trainer import optimizer
+from numerics.experiments.transformer.theory.scalar import drift
 
 __all__ = ["MEASURES"]
 

@@ -25,7 +25,7 @@ from transformers.utils import logging as transformers_logging
 from trl import GRPOConfig, GRPOTrainer
 from trl.trainer.utils import add_fused_lm_head
 
-from numerics.experiments.transformer.policy import (
+from numerics.experiments.transformer.lab.policy import (
     Policy,
     gram,
     move,
@@ -189,7 +189,7 @@ def train(setting: Setting) -> Run:
     facts: dict[str, Any] = {"gain": gain, "eta": eta}
     for name in setting.measures:
         # A module of its own, because it measures with this one's trainer.
-        measure = importlib.import_module("numerics.experiments.transformer.measures").MEASURES
+        measure = importlib.import_module("numerics.experiments.transformer.lab.measures").MEASURES
         facts |= measure[name](setting, work, first, reference, eta)
     recorder = _Recorder(work, first, setting.until)
     with tempfile.TemporaryDirectory() as directory, warnings.catch_warnings():

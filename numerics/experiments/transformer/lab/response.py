@@ -18,10 +18,10 @@ from typing import Any
 import torch
 from transformers import TrainerCallback
 
-from numerics.experiments.transformer.policy import Policy, gram, move, success_logit
+from numerics.experiments.transformer.lab.policy import Policy, gram, move, success_logit
+from numerics.experiments.transformer.lab.trainer import Weights, trainer
 from numerics.experiments.transformer.setting import Setting
 from numerics.experiments.transformer.tasks import Task
-from numerics.experiments.transformer.trainer import Weights, trainer
 from numerics.inputs import InvalidInput
 
 __all__ = ["response"]

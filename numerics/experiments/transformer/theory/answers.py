@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_discrete_lyapunov
 from scipy.stats import binom
 
-from numerics.experiments.transformer.anchored import EPS, Anchor, Variances
+from numerics.experiments.transformer.theory.anchored import EPS, Anchor, Variances
 
 __all__ = ["Answers"]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.experiments.transformer.anchored import Anchor, Rest, Variances, variances
-from numerics.experiments.transformer.answers import Answers
 from numerics.experiments.transformer.setting import Run, Setting
 from numerics.experiments.transformer.tasks import task
+from numerics.experiments.transformer.theory.anchored import Anchor, Rest, Variances, variances
+from numerics.experiments.transformer.theory.answers import Answers
 from numerics.inputs import InvalidInput
 
 __all__ = ["LOGIT", "STEP", "Family", "families", "held", "size_sweeps"]

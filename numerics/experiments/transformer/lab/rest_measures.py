@@ -9,8 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from numerics.experiments.transformer.anchored import Anchor
-from numerics.experiments.transformer.policy import (
+from numerics.experiments.transformer.lab.policy import (
     Policy,
     gram,
     log_probabilities,
@@ -19,8 +18,9 @@ from numerics.experiments.transformer.policy import (
     trained,
 )
 from numerics.experiments.transformer.setting import Setting
-from numerics.experiments.transformer.stationary import held
 from numerics.experiments.transformer.tasks import Task
+from numerics.experiments.transformer.theory.anchored import Anchor
+from numerics.experiments.transformer.theory.stationary import held
 from numerics.inputs import InvalidInput
 
 __all__ = ["gain_wide", "kernel_at_rest"]

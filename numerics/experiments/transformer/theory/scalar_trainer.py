@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.experiments.transformer.anchored import EPS
-from numerics.experiments.transformer.cycles import period
 from numerics.experiments.transformer.setting import Run
+from numerics.experiments.transformer.theory.anchored import EPS
+from numerics.experiments.transformer.theory.cycles import period
 from numerics.inputs import InvalidInput
 
 __all__ = ["scalar_runs"]

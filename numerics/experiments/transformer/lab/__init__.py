@@ -1,0 +1,1 @@
+"""What needs torch: policies, the trainer, and what is measured on a network before its run."""
