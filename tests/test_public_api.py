@@ -26,6 +26,7 @@ _IMPORT = re.compile(r"^(?:>>> )?(from (?:derivations|numerics)\b.*)$", re.MULTI
 INNER = {
     "derivations", "derivations.judge", "derivations.results",
     "numerics", "numerics.commands", "numerics.experiments", "numerics.explanation",
+    "numerics.experiments.transformer.lab", "numerics.experiments.transformer.theory",
     "numerics.kernels", "numerics.report",
 }  # fmt: skip
 

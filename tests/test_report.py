@@ -352,7 +352,7 @@ def test_only_a_source_tree_has_generated_files(
     assert "clone" in error
 
 
-def test_the_parts_are_the_book_the_kernels_and_the_figure() -> None:
+def test_the_parts_are_the_book_the_kernels_the_figures_and_the_tables() -> None:
     folders = [part.folder for part in generated.PARTS]
-    assert folders == ["docs/derivations", "numerics/kernels", "docs/figures"]
+    assert folders == ["docs/derivations", "numerics/kernels", "docs/figures", "docs"]
     assert Rung.PROVED > Rung.NONE

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from transformer_runs import every_group
+from transformer_held import every_group
 
 from numerics.exact import Configuration, threshold
 from numerics.experiments.transformer.theory.anchored import Anchor, weight_for
