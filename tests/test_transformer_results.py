@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +26,15 @@ def test_the_findings_are_the_expected_ones(found: dict[str, Found]) -> None:
     findings = Findings(tuple(found.values()), quick=False)
     assert findings.surprises == ()
     assert "torch" not in sys.modules
+
+
+def test_the_readme_quotes_the_runs(found: dict[str, Found]) -> None:
+    """Its caption has the measured and the predicted steps at G = 2, and those without G."""
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    rows = {row.theory: row for row in found["E1"].rows if row.case == "one-token, 2 answers, G 2"}
+    said = re.findall(r"runs take (\d+) steps, the finite-group drift says (\d+)", readme)
+    assert said == [(f"{rows['exact'].measured:.0f}", f"{rows['exact'].predicted:.0f}")]
+    assert f"without G it would be {rows['source'].predicted:.0f}" in readme
 
 
 def test_enough_was_run(found: dict[str, Found]) -> None:

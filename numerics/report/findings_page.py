@@ -15,6 +15,7 @@ from derivations.record import Entry, load_record
 __all__ = ["stale", "write"]
 
 _PAGE = "findings.md"
+_MANY = {"holds": "hold"}
 
 
 def _record() -> str:
@@ -35,7 +36,7 @@ def _verdicts(entry: Entry, evidence: EvidenceRecord) -> str:
         standing = evidence.claims[claim.id]
         words.setdefault(standing.verdict, []).append(standing.rung)
     said = [
-        f"{len(rungs)} {verdict} ({', '.join(dict.fromkeys(rungs))})"
+        f"{len(rungs)} {_MANY.get(verdict, verdict)} ({', '.join(dict.fromkeys(rungs))})"
         if len(entry.readings) > 1
         else f"{verdict} ({rungs[0]})"
         for verdict, rungs in words.items()

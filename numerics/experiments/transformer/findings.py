@@ -162,7 +162,7 @@ def markdown(findings: Findings) -> str:
     """Return a table with a line an experiment: its headline, and how many rows agree."""
     lines = [
         "| experiment | case | predicted | measured, interval | verdict "
-        "| all rows of the exact map | rerun |",
+        "| rows of the exact map | rerun: `experiment transformer` |",
         "|---|---|---|---|---|---|---|",
     ]
     for one in findings.found:
@@ -173,6 +173,6 @@ def markdown(findings: Findings) -> str:
             f"| {one.experiment.id}, {one.experiment.title} | {head.case}, {head.quantity} | "
             f"{head.predicted:.4g} | {_interval(head)} | {_verdict(head)} | "
             f"{agree} of {len(exact)} agree | "
-            f"`grpo-dynamics experiment transformer --only {one.experiment.id}` |"
+            f"`--only {one.experiment.id}` |"
         )
     return "\n".join(lines) + "\n"
