@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from numerics.experiments.transformer.setting import Run, Setting
 
@@ -98,8 +99,27 @@ def run(setting: Setting, *, bend: float = 0.0, adam_kick: float = 1.0) -> Run:
         many = (slopes * adam_kick).tolist()
         facts |= {"adam_at": at.tolist(), "adam_now": many, "adam_kept": many}
     # As the store keeps it.
+    if "mean-field" in setting.measures:
+        facts["mean_field"] = _without_noise(setting, eta, bend)
     path: NDArray[np.float64] = np.array([float(f"{logit:.5g}") for logit in logits])[:, None]
     return Run(setting, path, np.array(rewards), np.zeros(len(rewards)), facts, {"torch": "none"})
+
+
+def _without_noise(setting: Setting, eta: float, bend: float) -> list[float]:
+    """Return the success probabilities of the same weight, pushed by the mean over all groups."""
+    start = setting.p_ref
+    assert isinstance(start, float)
+    weight = _weight(math.log(start / (1 - start)), bend)
+    optimizer = _Optimizer(setting, eta)
+    found = [start]
+    counts = np.arange(setting.group_size + 1)
+    while len(found) <= setting.steps and found[-1] <= setting.until:
+        chances = binom.pmf(counts, setting.group_size, found[-1])
+        likely = np.flatnonzero(chances > 1e-9)
+        mean = sum(chances[k] * _sampled(setting, found[-1], int(k)) for k in likely)
+        weight += optimizer.step(float(mean) * _slope(weight, bend))
+        found.append(1 / (1 + math.exp(-_logit(weight, bend))))
+    return found
 
 
 def runs(settings: Sequence[Setting], **given: Any) -> list[Run]:

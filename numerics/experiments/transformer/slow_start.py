@@ -33,6 +33,7 @@ _TIME, _PLACE = "steps to the steepest rise", "success at the steepest rise"
 _START = "slope at the start over the steepest"
 _LATER = "steps later than without momentum"
 _SHARE = "share of the slow start that is not inertia"
+_ON_NETWORK = ", by the mean drift on the network"
 _WINDOW = 5  # the parabola reaches a fifth of the time of the steepest rise to either side
 _SETTLED = 0.25  # steps by which the top may still move
 _BEGINNING = 10  # the slope at the start is that of a tenth of that time
@@ -81,6 +82,10 @@ def later_by(growth: float, mu: float) -> float:
     return float(mu / (1 - mu) * (1 + np.log(growth)))
 
 
+def _of(rises: Sequence[Rise], name: str) -> FloatArray:
+    return np.array([getattr(one, name) for one in rises])
+
+
 @dataclass(frozen=True)
 class _Family:
     """Runs that differ in their seeds only."""
@@ -111,9 +116,10 @@ class _Family:
         force = _force(self.setting)
         return [rise(_predicted(run, force)) for run in self.runs]
 
-    def of(self, theory: Sequence[Rise], name: str) -> FloatArray:
-        """Return one attribute of all rises."""
-        return np.array([getattr(one, name) for one in theory])
+    @cached_property
+    def network(self) -> list[Rise]:
+        """By the mean drift on the network itself, which may leave the curve."""
+        return [rise(np.array(run.facts["mean_field"])) for run in self.runs]
 
 
 def _settings(plan: Plan) -> list[Setting]:
@@ -121,7 +127,7 @@ def _settings(plan: Plan) -> list[Setting]:
         Setting(
             policy_seed=seed, seed=seed, p_ref=plan["p_start"], normaliser=case["normaliser"],
             mu=mu, pace=round(case["pace"] * (1 - mu), 6), group_size=plan["group_size"],
-            steps=case["steps"], until=plan["until"], measures=("flow",),
+            steps=case["steps"], until=plan["until"], measures=("flow", "mean-field"),
         )
         for case in plan["cases"]
         for mu, seed in product(case["mus"], range(plan["seeds"]))
@@ -168,28 +174,35 @@ def _curve(one: _Family) -> list[Case]:
     closed = rise(_closed(one.setting))
     cases: list[Case] = []
     for quantity, name in ((_TIME, "time"), (_PLACE, "success"), (_START, "start")):
-        measured, exact = one.of(one.measured, name), one.of(one.exact, name)
-        cases.append(together(one.name, quantity, "exact", exact, measured))
-        if name == "start":
-            # p13's words: no slow start without inertia. A single exponential only slows down.
-            cases.append((one.name, quantity, "source", 1.0, measured))
-        else:
-            cases.append((one.name, quantity, "rival", getattr(closed, name), measured))
+        exact = together(one.name, quantity, "exact", _of(one.exact, name), _of(one.measured, name))
+        # p13's words: no slow start without inertia. A single exponential only slows down.
+        theory, said = ("source", 1.0) if name == "start" else ("rival", getattr(closed, name))
+        cases += [exact, (one.name, quantity, theory, said, exact[-1])]
     return cases
 
 
 def _inertia(one: _Family, plain: _Family) -> list[Case]:
-    """Return the rows of a curve with momentum, beside the same seeds without."""
-    times = [family.of(family.measured, "time") for family in (one, plain)]
-    exact = [family.of(family.exact, "time") for family in (one, plain)]
-    mu = one.setting.mu
-    mass, damping, _ = heavy_ball_constant(mu=mu, x=0.0, d=0.0, s=1.0)
-    later, share = times[0] - times[1], times[1] / times[0]
+    """Return the rows of a curve with momentum, beside the same seeds without.
+
+    Momentum takes the weights off the curve of the gradient flow; what that costs is the difference
+    of the scalar theory and the mean drift on the network.
+    """
+    measured, exact, network = (
+        np.array([_of(getattr(family, theory), "time") for family in (one, plain)])
+        for theory in ("measured", "exact", "network")
+    )
+    mass, damping, _ = heavy_ball_constant(mu=one.setting.mu, x=0.0, d=0.0, s=1.0)
+    later = measured[0] - measured[1]
+    cases: list[Case] = []
+    for suffix, theory in (("", exact), (_ON_NETWORK, network)):
+        cases += [
+            together(one.name, _TIME + suffix, "exact", theory[0], measured[0]),
+            together(one.name, _LATER + suffix, "exact", theory[0] - theory[1], later),
+        ]
     return [
-        together(one.name, _TIME, "exact", exact[0], times[0]),
-        together(one.name, _LATER, "exact", exact[0] - exact[1], later),
-        (one.name, _LATER, "source", float(mass / damping), later),
-        together(one.name, _SHARE, "exact", exact[1] / exact[0], share),
+        *cases,
+        (one.name, _LATER, "source", float(mass / damping), cases[1][-1]),
+        together(one.name, _SHARE, "exact", network[1] / network[0], measured[1] / measured[0]),
     ]
 
 

@@ -21,6 +21,8 @@ __all__ = ["scalar_runs"]
 
 FloatArray = NDArray[np.float64]
 
+_FAR = 50.0
+
 
 def scalar_runs(run: Run, *, gain_at: FloatArray, gain: FloatArray, chains: int) -> FloatArray:
     r"""Return the logits of scalar runs like a run, (chains, steps + 1).
@@ -40,8 +42,10 @@ def scalar_runs(run: Run, *, gain_at: FloatArray, gain: FloatArray, chains: int)
         raise InvalidInput(
             f"run {setting.name}: a scalar run has one prompt, two answers and the reverse KL"
         )
-    slow = 1 / gain
-    way = np.concatenate([[0.0], np.cumsum((slow[1:] + slow[:-1]) / 2 * np.diff(gain_at))])
+    # Far ends with the gain of the last known place, so that no run is stopped there.
+    at = np.concatenate([[gain_at[0] - _FAR], gain_at, [gain_at[-1] + _FAR]])
+    slow = 1 / np.concatenate([gain[:1], gain, gain[-1:]])
+    way = np.concatenate([[0.0], np.cumsum((slow[1:] + slow[:-1]) / 2 * np.diff(at))])
     rng = np.random.default_rng(setting.seed)
     logit = np.full(chains, run.logit[0, 0])
     velocity = np.zeros(chains)
@@ -53,7 +57,7 @@ def scalar_runs(run: Run, *, gain_at: FloatArray, gain: FloatArray, chains: int)
         slot = step % setting.refresh  # a batch that is used again comes back in the same order
         force = _gradient(run, logit, old, right[:, slot], advantage[:, slot])
         velocity = setting.mu * velocity + run.facts["eta"] * force
-        logit = np.interp(np.interp(logit, gain_at, way) + velocity, way, gain_at)
+        logit = np.interp(np.interp(logit, at, way) + velocity, way, at)
         path.append(logit)
     return np.stack(path, axis=-1)
 
