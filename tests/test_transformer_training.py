@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from transformer_held import group_gradient
 
 from numerics.experiments.transformer.setting import Run, Setting
 
@@ -51,6 +52,19 @@ def test_every_step_is_the_scalar_law() -> None:
         assert live.any()
         np.testing.assert_allclose(np.diff(run.logit[:, 0])[live], said[live], rtol=0.01)
         np.testing.assert_allclose(np.diff(run.logit[:, 0])[~live], 0, atol=1e-6)
+
+
+def test_a_kl_term_pulls_every_step_as_its_estimator() -> None:
+    """Two answers: each step is the slope of the loss of its own group."""
+    for kl in ("reverse", "k3"):
+        run = _train(replace(PLAIN, p_ref=0.3, p_start=0.6, beta=1.5, kl=kl, pace=0.05))
+        gain = np.interp(run.logit[:-1, 0], run.facts["gain_at"], run.facts["gain_along"])
+        slopes = [
+            -group_gradient(np.arange(8) < round(8 * share), logit, 0.3, 1.5, kl)
+            for logit, share in zip(run.logit[:-1, 0], run.reward, strict=True)
+        ]
+        said = run.facts["eta"] * gain * np.array(slopes)
+        np.testing.assert_allclose(np.diff(run.logit[:, 0]), said, rtol=0.02, atol=1e-5)
 
 
 def test_momentum_starts_from_rest() -> None:

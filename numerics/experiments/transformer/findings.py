@@ -18,13 +18,6 @@ __all__ = ["SCHEMA", "Findings", "key", "markdown", "render", "row", "table", "t
 
 SCHEMA = "grpo-dynamics/experiment-transformer/1"
 
-_THEORIES = {
-    "exact": "the exact map",
-    "source": "the source's words",
-    "rival": "a rival that should fail",
-}
-
-
 @dataclass(frozen=True)
 class Findings:
     """What experiments found.

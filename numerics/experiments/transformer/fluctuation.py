@@ -14,9 +14,8 @@ from numerics.dynamics import group_moments, noise_temperature
 from numerics.experiments.transformer.comparison import Row, compare
 from numerics.experiments.transformer.experiment import Experiment, Plan
 from numerics.experiments.transformer.fluctuation_figures import figures
-from numerics.experiments.transformer.setting import Run, Setting
+from numerics.experiments.transformer.setting import EPS, Run, Setting
 from numerics.experiments.transformer.theory.anchored import (
-    EPS,
     Anchor,
     weight_for,
 )

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Run", "Setting"]
+__all__ = ["EPS", "Run", "Setting"]
+
+#: What the trainer adds to the standard deviation of a group.
+EPS = 1e-4
 
 
 @dataclass(frozen=True)

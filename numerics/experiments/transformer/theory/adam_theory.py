@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.dynamics import stationary_variance
+from numerics.experiments.transformer.setting import EPS
 from numerics.experiments.transformer.theory.anchored import Rest
-from numerics.experiments.transformer.theory.curve import EPS, Curve
+from numerics.experiments.transformer.theory.curve import Curve
 from numerics.simulation.two_arm import advantage_table
 
 __all__ = ["BETA2", "at_rest", "expected_way", "way"]

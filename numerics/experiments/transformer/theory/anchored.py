@@ -22,16 +22,16 @@ from scipy.optimize import brentq
 from scipy.stats import binom
 
 from numerics.dynamics import autocovariance
+from numerics.experiments.transformer.setting import EPS
 from numerics.inputs import InvalidInput, known_name
 from numerics.kernels.fixed_point import k3_fixed_point
 from numerics.predict import critical_beta, fixed_point
 from numerics.simulation.two_arm import advantage_table
 
-__all__ = ["EPS", "Anchor", "Rest", "Variances", "infinite_groups", "variances", "weight_for"]
+__all__ = ["Anchor", "Rest", "Variances", "infinite_groups", "variances", "weight_for"]
 
 FloatArray = NDArray[np.float64]
 
-EPS = 1e-4  # what the trainer adds to the standard deviation
 _KL = ("reverse", "k3")
 _LOGITS = np.linspace(-6.0, 12.0, 1801)
 _SLOPE = 1e-4  # half the distance of the two logits a stiffness is taken between

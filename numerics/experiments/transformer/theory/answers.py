@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_discrete_lyapunov
 from scipy.stats import binom
 
-from numerics.experiments.transformer.theory.anchored import EPS, Anchor, Variances
+from numerics.experiments.transformer.setting import EPS
+from numerics.experiments.transformer.theory.anchored import Anchor, Variances
 
 __all__ = ["Answers"]
 

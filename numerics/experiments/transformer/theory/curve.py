@@ -21,16 +21,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicSpline
 
-from numerics.experiments.transformer.setting import Run
+from numerics.experiments.transformer.setting import EPS, Run
 from numerics.inputs import InvalidInput
 from numerics.simulation import optimizer_named
 from numerics.simulation.two_arm import advantage_table
 
-__all__ = ["EPS", "Curve", "mean_path", "sampled_drift"]
+__all__ = ["Curve", "mean_path", "sampled_drift"]
 
 FloatArray = NDArray[np.float64]
 
-EPS = 1e-4  # what the trainer adds to the standard deviation
 _FINE = 32  # points to a measured one, where the arc length is inverted
 _TABLE_STEP = 0.01  # of the logit, between tabulated forces
 

@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.dynamics import group_moments
-from numerics.experiments.transformer.setting import Run
+from numerics.experiments.transformer.setting import EPS, Run
 from numerics.experiments.transformer.tasks import task
 from numerics.inputs import InvalidInput
 from numerics.simulation import optimizer_named
 
 __all__ = ["crossing", "drift", "mean_path"]
 
-_EPS = 1e-4  # what the trainer adds to the standard deviation
 _LOGITS = np.linspace(-12.0, 12.0, 2401)
 
 
@@ -51,7 +50,7 @@ def _table(group_size: int | None, normaliser: str, ddof: int) -> NDArray[np.flo
         return np.asarray(np.sqrt(p * (1 - p)) if scaled else p * (1 - p))
     moments = group_moments(
         p=p, correlation=0.0, group_size=group_size, baseline="group-mean", normaliser=normaliser,
-        ddof=ddof if scaled else None, eps=_EPS if scaled else None,
+        ddof=ddof if scaled else None, eps=EPS if scaled else None,
     )  # fmt: skip
     return np.asarray(moments.drift)
 

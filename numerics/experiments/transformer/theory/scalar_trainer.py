@@ -12,8 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.experiments.transformer.setting import Run
-from numerics.experiments.transformer.theory.anchored import EPS
+from numerics.experiments.transformer.setting import EPS, Run
 from numerics.experiments.transformer.theory.cycles import period
 from numerics.inputs import InvalidInput
 

@@ -24,7 +24,7 @@ from scipy.optimize import brentq
 
 from numerics.dynamics import group_moments
 from numerics.exact import Configuration, monodromy
-from numerics.experiments.transformer.theory.anchored import EPS
+from numerics.experiments.transformer.setting import EPS
 from numerics.inputs import known_name
 from numerics.kernels import oscillator
 from numerics.simulation import STALENESS
