@@ -208,7 +208,8 @@ def test_the_page_of_findings_shows_figures_of_the_experiment(
 ) -> None:
     _, out, _ = done
     docs = Path(__file__).resolve().parent.parent / "docs"
-    shown = re.findall(r"\]\((figures/bandit_[^)]*\.svg)\)", (docs / "findings.md").read_text("utf-8"))
+    page = (docs / "findings.md").read_text("utf-8")
+    shown = re.findall(r"\]\((figures/bandit_[^)]*\.svg)\)", page)
     assert len(shown) == 3
     for name in shown:
         assert (docs / name).is_file()
