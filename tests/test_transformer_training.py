@@ -17,6 +17,10 @@ import pytest
 from transformer_held import group_gradient
 
 from numerics.experiments.transformer.setting import Run, Setting
+from numerics.experiments.transformer.theory.anchored import weight_for
+from numerics.experiments.transformer.theory.cycles import period
+from numerics.experiments.transformer.theory.staleness_theory import slopes
+from numerics.simulation import STALENESS
 
 pytestmark = [
     pytest.mark.skipif(
@@ -106,6 +110,40 @@ def test_policies_are_where_they_are_asked_to_be() -> None:
         # 2560 samples a prompt; |z| < 6.11 of their mean.
         error = np.sqrt(np.mean([q * (1 - q) for q in spread]) / (40 * 64 * 4))
         assert abs(still.reward.mean() - np.mean(spread)) < 6.11 * error
+
+
+@pytest.mark.parametrize("staleness", STALENESS)
+def test_the_response_of_the_trainer_is_the_formulas(staleness: str) -> None:
+    """Fresh and stale slopes within five standard errors, and the run is not disturbed."""
+    size, p_star, p_ref = 64, 0.8, 0.45
+    beta = weight_for(p_star, group_size=size, kl="reverse", p_ref=p_ref)
+    setting = Setting(
+        p_ref=p_ref, p_start=p_star, beta=beta, pace=1.0, group_size=size, staleness=staleness,
+        refresh=2, steps=3,
+    )  # fmt: skip
+    run = _train(replace(setting, measures=("response",)))
+    said = slopes(
+        staleness, group_size=size, beta=beta, p_ref=p_ref, p_star=p_star, kl="sampled"
+    )  # fmt: skip
+    expected = {"fresh": said.fresh, "stale": said.stale, "whole": said.stiffness}
+    for kind, value in expected.items():
+        values = np.array(run.facts["response"][kind])
+        error = values.std(ddof=1) / np.sqrt(values.size)
+        assert values.mean() == pytest.approx(value, abs=5 * error + 0.003)
+    np.testing.assert_array_equal(run.logit, _train(setting).logit)
+
+
+def test_a_batch_used_again_is_sampled_once() -> None:
+    """num_iterations lengthens the cycle: M batches n times each are one sampling of M n steps."""
+    again = Setting(
+        p_ref=0.3, pace=0.3, group_size=16, refresh=2, steps=12, trl=(("num_iterations", 3),)
+    )  # fmt: skip
+    run = _train(again)
+    assert len(run.reward) == 12 // period(run) == 2
+    # Under a delayed gradient the same batch makes the same step, three times in turn.
+    moves = np.diff(_train(replace(again, staleness="delayed-gradient", pace=0.01)).logit[:, 0])
+    for first in (0, 1, 6, 7):
+        np.testing.assert_allclose(moves[first : first + 5 : 2], moves[first], rtol=0.02)
 
 
 def test_an_interrupted_experiment_goes_on(tmp_path: Path) -> None:
