@@ -27,14 +27,15 @@ class Row:
     experiment, case, quantity
         Which experiment, which of its cases, and what is compared.
     predicted
-        By the theory, before the run.
+        By the theory; where the case says so, given the run's samples or its path.
     measured, low, high
-        The mean over the seeds and its interval.
+        The mean over the seeds and its interval; where each network has a prediction of its own,
+        the mean ratio or difference, in units of the mean prediction.
     seeds
         How many runs.
     theory
-        Whether the prediction is of the exact map (``exact``), of the source (``source``) or a
-        rival that should fail (``rival``).
+        Whether the prediction is of the exact map (``exact``), of the source (``source``), a rival
+        that should fail (``rival``) or one added after the runs to explain a miss (``afterwards``).
     """
 
     experiment: str
@@ -89,8 +90,9 @@ def compare(
     cases
         Case, quantity, theory, prediction, and one measured value a seed.
     confidence
-        That all intervals hold at once (Bonferroni: each has 1 - (1 - confidence) / intervals). The
-        theories of one case and quantity share an interval.
+        That all intervals hold at once (Bonferroni: each has 1 - (1 - confidence) / intervals). An
+        interval counts once for its case and quantity, so the statement is for one theory at a
+        time.
     """
     intervals = {(case, quantity) for case, quantity, *_ in cases}
     each = 1 - (1 - confidence) / max(1, len(intervals))

@@ -123,9 +123,11 @@ def render(findings: Findings) -> str:
         lines += [f"{one.experiment.id}  {one.experiment.title}; {len(one.runs)} runs"]
         lines += [f"    {one.experiment.question}", ""]
         for case, rows in _by_case(one):
-            lines.append(f"    {case}: {_interval(rows[0])}, {rows[0].seeds} seeds")
+            lines.append(f"    {case}, {rows[0].seeds} seeds")
             lines += [
-                f"      {row.theory:<7} {row.predicted:<9.4g} {_verdict(row)}" for row in rows
+                f"      {row.theory:<10} {row.predicted:<9.4g} measured {_interval(row)}: "
+                f"{_verdict(row)}"
+                for row in rows
             ]
         lines.append("")
     lines += [f"not as expected: {key(row)}, {_verdict(row)}" for row in findings.surprises]

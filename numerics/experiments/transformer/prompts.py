@@ -121,6 +121,6 @@ UNEQUAL_PROMPTS = Experiment(
     settings=_settings,
     rows=_rows,
     figures=_figures,
-    headline="8 prompts, G 4 / share of dead groups / exact",
+    headline="8 prompts, G 4 / steps to 70% / exact",
     series=("dead",),
 )

@@ -33,7 +33,6 @@ _TIME, _PLACE = "steps to the steepest rise", "success at the steepest rise"
 _START = "slope at the start over the steepest"
 _LATER = "steps later than without momentum"
 _SHARE = "share of the slow start that is not inertia"
-_ON_NETWORK = ", by the mean drift on the network"
 _WINDOW = 5  # the parabola reaches a fifth of the time of the steepest rise to either side
 _SETTLED = 0.25  # steps by which the top may still move
 _BEGINNING = 10  # the slope at the start is that of a tenth of that time
@@ -194,15 +193,15 @@ def _inertia(one: _Family, plain: _Family) -> list[Case]:
     mass, damping, _ = heavy_ball_constant(mu=one.setting.mu, x=0.0, d=0.0, s=1.0)
     later = measured[0] - measured[1]
     cases: list[Case] = []
-    for suffix, theory in (("", exact), (_ON_NETWORK, network)):
+    for name, theory in (("exact", exact), ("afterwards", network)):
         cases += [
-            together(one.name, _TIME + suffix, "exact", theory[0], measured[0]),
-            together(one.name, _LATER + suffix, "exact", theory[0] - theory[1], later),
+            together(one.name, _TIME, name, theory[0], measured[0]),
+            together(one.name, _LATER, name, theory[0] - theory[1], later),
         ]
     return [
         *cases,
         (one.name, _LATER, "source", float(mass / damping), cases[1][-1]),
-        together(one.name, _SHARE, "exact", network[1] / network[0], measured[1] / measured[0]),
+        together(one.name, _SHARE, "exact", exact[1] / exact[0], measured[1] / measured[0]),
     ]
 
 

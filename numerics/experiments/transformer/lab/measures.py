@@ -28,9 +28,9 @@ def _gain_along(
 ) -> dict[str, Any]:
     """Return the gain along the way of one prompt to higher logits, ``gain_at`` and ``gain_along``.
 
-    With one prompt every expected gradient points along the slope of its logit, whatever the group
-    size, so that all runs from this policy go the same way and the gain along it is all that the
-    scalar theory needs to know of the network.
+    With one prompt, on-policy and without KL, every expected gradient points along the slope of its
+    logit, whatever the group size, so that without momentum and with small steps all runs from this
+    policy go about the same way, and the gain along it is what the scalar theory needs.
     """
     start = float(success_logit(first, work).detach()[0])
     at: list[float] = []

@@ -1,1 +1,1 @@
-"""What is predicted, from what was measured on the network and nothing else."""
+"""What is predicted: from what was measured on the network and, where said, a run's samples."""
