@@ -2,7 +2,8 @@ r"""The scalar theory on a network whose gain is known: one coordinate, no fitte
 
 With one prompt the expected gradient is the drift times the slope of the logit, so a run moves
 along one curve in the space of weights. With s the way along it in units of the slope,
-ds = d(logit)/gain, an update by drift D is s += eta D, and momentum acts on s.
+ds = d(logit)/gain, an update by drift D is s += eta D. Momentum acts on s where the gain is
+constant; where it changes, old gradients have the length they had, which is `curve`'s matter.
 """
 
 from __future__ import annotations
