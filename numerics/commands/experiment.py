@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from numerics.commands.arguments import Parser, UsageError, choice
 
@@ -94,6 +96,10 @@ def _bandit(args: argparse.Namespace, out: Path) -> tuple[_Made, str, dict[str, 
     return experiment, render(experiment), {**tables(experiment), **figures(experiment)}
 
 
+def _in_order(bar: Callable[..., Iterable[Any]]) -> Callable[[Iterable[Any], int], Iterable[Any]]:
+    return lambda results, total: bar(results, total=total)
+
+
 def _transformer(args: argparse.Namespace, out: Path) -> tuple[_Made, str, dict[str, str]]:
     from numerics.experiments.transformer import RESULTS, Findings, chosen, do, look, render, table
     from numerics.progress import progress
@@ -103,11 +109,10 @@ def _transformer(args: argparse.Namespace, out: Path) -> tuple[_Made, str, dict[
         if args.redraw:
             found.append(look(experiment, args.runs or RESULTS, quick=args.quick))
             continue
-        bar = f"experiment {experiment.id}"
-        found.append(do(
-            experiment, args.runs or out / "runs", quick=args.quick,
-            progress=lambda results, total, bar=bar: progress(results, bar, total),  # type: ignore[misc]
-        ))  # fmt: skip
+        bar = partial(progress, description=f"experiment {experiment.id}")
+        found.append(
+            do(experiment, args.runs or out / "runs", quick=args.quick, progress=_in_order(bar))
+        )
     findings = Findings(tuple(found), args.quick)
     figures = {name: svg for one in found for name, svg in one.figures().items()}
     return findings, render(findings), {"verdicts.csv": table(findings), **figures}

@@ -40,7 +40,7 @@ class _Probe:
     seed: int
 
 
-class _Prober(TrainerCallback):  # type: ignore[misc]
+class _Prober(TrainerCallback):  # type: ignore[misc]  # untyped
     """Loads the weights of each probe and reads what each step does to the logit."""
 
     def __init__(self, work: Task, policy: Policy, probes: list[_Probe]) -> None:

@@ -44,7 +44,7 @@ Weights = dict[str, Any]
 _NO_CLIP = 1e6  # a clip range that no ratio reaches
 
 
-class LabTrainer(GRPOTrainer):  # type: ignore[misc]
+class LabTrainer(GRPOTrainer):  # type: ignore[misc]  # trl is untyped
     """trl's trainer, and what its gradient is computed with when the samples are stale."""
 
     staleness = "stale-samples-ratio"
@@ -158,7 +158,7 @@ def trainer(
     return made
 
 
-class _Recorder(TrainerCallback):  # type: ignore[misc]
+class _Recorder(TrainerCallback):  # type: ignore[misc]  # untyped
     """Keeps the exact logits after every step, and the trainer's own numbers."""
 
     def __init__(self, work: Task, first: Policy, until: float) -> None:

@@ -89,7 +89,8 @@ def _gradient(
     setting = run.setting
     p_old = _p(old)[:, None]
     p = p_old if setting.staleness == "delayed-gradient" else _p(logit)[:, None]
-    p_ref = float(setting.p_ref)  # type: ignore[arg-type]
+    p_ref = setting.p_ref
+    assert isinstance(p_ref, float)  # of one prompt
     away = np.where(right, np.log(p / p_ref), np.log((1 - p) / (1 - p_ref)))
     score = np.where(right, 1 - p, -p)
     ratio = np.ones_like(score)
